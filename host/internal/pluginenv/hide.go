@@ -81,7 +81,32 @@ func (e Env) inRepository(text string) bool {
 // Caches are what checks of a repository may reuse.
 func Caches(cfg *config.Config, git *git.Repo, stateDir, home string) buildcache.Of {
 	home = cmp.Or(home, os.Getenv("HOME"))
-	return buildcache.Of{Git: git, Dir: CachesIn(stateDir), Home: home, Folders: cfg.Verification.Caches}
+	of := buildcache.Of{Git: git, Dir: CachesIn(stateDir), Home: home}
+	for _, folder := range cfg.Verification.Caches {
+		of.Folders = append(of.Folders, moved(folder, home, git.Root))
+	}
+	return of
+}
+
+// movedBy are the variables by which tools have their caches elsewhere, the nearest first.
+var movedBy = [][2]string{{".cache/go-build", "GOCACHE"}, {"go/pkg/mod", "GOMODCACHE"}, {"go", "GOPATH"}, {".cargo", "CARGO_HOME"}, {".gradle", "GRADLE_USER_HOME"},
+	{".nuget/packages", "NUGET_PACKAGES"}, {".cache", "XDG_CACHE_HOME"}, {".local/share", "XDG_DATA_HOME"}}
+
+// moved is a cache folder where the user's environment has it, if that is in the home and outside of the repository.
+func moved(folder, home, repo string) string {
+	for _, m := range movedBy {
+		below, ok := strings.CutPrefix(folder+"/", m[0]+"/")
+		at := os.Getenv(m[1])
+		if !ok || at == "" {
+			continue
+		}
+		in, err := filepath.Rel(repo, at)
+		if rel, err2 := filepath.Rel(home, filepath.Join(at, below)); err == nil && err2 == nil && !filepath.IsLocal(in) && filepath.IsLocal(rel) && rel != "." {
+			return rel
+		}
+		break
+	}
+	return folder
 }
 
 // CachesIn is where the caches of checks lie, of all repositories.
