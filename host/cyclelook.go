@@ -140,7 +140,7 @@ func cutOff(ws *workspace.Workspace, c *cycle.Record) bool {
 }
 
 // barWords are the kinds of needs in a status bar.
-var barWords = map[string]string{NeedPlan: "review", NeedRevision: "accept", NeedProblem: "problem", NeedCrash: "cut-off", NeedQuestion: "asks", NeedTask: "asks", NeedLimit: "limit"}
+var barWords = map[string]string{NeedPlan: "review", NeedRevision: "accept", NeedProblem: "problem", NeedCrash: "cut-off", NeedQuestion: "asks", NeedTask: "asks", NeedLimit: "limit", NeedPush: "push"}
 
 // TmuxStatus is one line for a status bar: what waits for the operator, by name, and how
 // much is at work; "" when there is nothing.

@@ -14,7 +14,7 @@ import (
 )
 
 // NoteNeeds brings queue.md up to date with what no workflow writes there itself: the question of
-// a tick, and how a run, a loop or a task ended. A command that changes it calls it when it is
+// a tick, a push that was refused, and how a run, a loop or a task ended. A command that changes it calls it when it is
 // over; one that begins a run also before, when how the last one ended is past.
 func (r *Repo) NoteNeeds(begins bool) {
 	o, err := r.Open()
@@ -28,7 +28,7 @@ func (r *Repo) NoteNeeds(begins bool) {
 	var noted []queue.Entry
 	for _, n := range s.Needs {
 		ended := n.Kind == NeedProblem && (n.Of == "run" || n.Of == "loop")
-		if ended && !begins || n.Kind == NeedProblem && n.Of == "task" || n.Kind == NeedQuestion {
+		if ended && !begins || n.Kind == NeedProblem && n.Of == "task" || n.Kind == NeedQuestion || n.Kind == NeedPush {
 			noted = append(noted, queue.Entry{ID: n.ID, Kind: n.Of, Since: n.Since, What: n.What(), Next: n.Next})
 		}
 	}

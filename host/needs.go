@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -21,13 +22,14 @@ const (
 	NeedPlan     = "plan"     // gate 1 of a cycle
 	NeedRevision = "revision" // gate 2 of a cycle
 	NeedProblem  = "problem"  // something has to be fixed first
+	NeedPush     = "push"     // what landed did not reach the remote
 	NeedLimit    = "limit"    // a vendor's limit
 )
 
 // Need is one thing that waits. With Until it continues by itself; without, the operator acts.
 // All commands that look read it from here.
 type Need struct {
-	Kind    string    `json:"kind"` // question, task, plan, revision, problem or limit
+	Kind    string    `json:"kind"` // crash, question, task, plan, revision, problem, push or limit
 	Of      string    `json:"of"`   // run, loop, cycle, task or pipeline
 	ID      string    `json:"id"`   // of the run, loop, cycle or task
 	Title   string    `json:"title"`
@@ -139,6 +141,9 @@ func (s *StatusResult) ofTasks(r *Repo, o *Opened) {
 			s.need(Need{Kind: NeedLimit, Of: "task", ID: t.TaskID, Title: t.Task.Title, Text: waitText(t.Wait, r.Now()), Since: t.Wait.Since, Until: t.Wait.Until,
 				Next: "`relay wake` asks again now, `relay stop` ends the run"})
 		}
+	}
+	if u := p.Unpushed; u != nil && !u.Reached(context.Background(), o.Root) {
+		s.need(Need{Kind: NeedPush, Of: "pipeline", ID: "push", Title: "the pipeline", Text: u.Why, Since: u.Since, Next: u.GoOn()})
 	}
 	n := Need{Of: "pipeline", ID: p.RunID, Title: "the pipeline", Since: p.Since, Next: goOn}
 	asleep := p.Asleep()

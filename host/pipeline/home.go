@@ -151,7 +151,7 @@ func ofRun(ctx context.Context, git *git.Repo, branch, run string) ([]string, er
 // commitRecords commits the task list and the memory as they are, once an editor that saves the
 // list is done. Where the end of t, which may be nil, is not in the list any more, because git stash
 // has taken it along, it is written again.
-func (p *Pipeline) commitRecords(ctx context.Context, m change.Message, t *Record) error {
+func (p *Pipeline) commitRecords(ctx context.Context, m change.Message, t *Record) (string, error) {
 	for {
 		list, err := p.tasks(ctx)
 		if err == nil && t != nil && !ended(list.Find(t.TaskID), t) {
@@ -160,19 +160,19 @@ func (p *Pipeline) commitRecords(ctx context.Context, m change.Message, t *Recor
 			}
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
 		if err := firstOf(p.env.WS.Publish(), p.env.WS.CopyMemory()); err != nil { // it is committed from the workspace
-			return err
+			return "", err
 		}
-		_, err = change.Record(context.WithoutCancel(ctx), p.in(p.place, "").Changes(), "record-"+p.rec.RunID, p.branch, p.records(), m, func() error {
+		commit, err := change.Record(context.WithoutCancel(ctx), p.in(p.place, "").Changes(), "record-"+p.rec.RunID, p.branch, p.records(), m, func() error {
 			if now, err := p.list.Read(); err != nil || !bytes.Equal(now.Bytes(), list.Bytes()) {
 				return prd.ErrEdited
 			}
 			return nil
 		})
 		if err == nil {
-			return nil
+			return commit, nil
 		}
 		p.env.WS.WithdrawMemory()
 		if errors.Is(err, prd.ErrEdited) {
@@ -180,7 +180,7 @@ func (p *Pipeline) commitRecords(ctx context.Context, m change.Message, t *Recor
 		}
 		f, ok := diag.As(err) // the operator committed, or switched, in this very moment
 		if moved := ok && f.Code == judge.StopHeadMoved || errors.Is(err, change.ErrElsewhere); !moved {
-			return diag.Wrap(err, judge.BlockedCrashRecovery, TasksFile+" could not be committed", "`git status`, then `relay pipeline run`")
+			return "", diag.Wrap(err, judge.BlockedCrashRecovery, TasksFile+" could not be committed", "`git status`, then `relay pipeline run`")
 		}
 	}
 }

@@ -235,5 +235,6 @@ func TakenBack(ctx context.Context, env *Env, task, commit string) error {
 	if err := c.Write(p.dir(memoryFile)); err != nil {
 		return err
 	}
-	return p.commitRecords(ctx, change.Message{Subject: "chore: " + task + " taken back", Trailers: []change.Trailer{{Key: "Relay-Task", Value: task}}}, nil)
+	_, err = p.commitRecords(ctx, change.Message{Subject: "chore: " + task + " taken back", Trailers: []change.Trailer{{Key: "Relay-Task", Value: task}}}, nil)
+	return err
 }

@@ -34,6 +34,7 @@ type Seen struct {
 	// Ended: it came to its end. The next one continues a run that did not.
 	Ended bool `json:"ended"`
 	Stop
+	Unpushed *Unpushed `json:"unpushed,omitempty"` // what did not reach the remote, in this run or an earlier one
 	// Open are the attempts that have not ended.
 	Open []*Record `json:"-"`
 }
@@ -63,6 +64,25 @@ func (s Stop) GoOn() string {
 		return s.Fix
 	}
 	return s.Fix + "; then `relay pipeline run`"
+}
+
+// GoOn is what to type then: a push of the operator's own will do.
+func (u *Unpushed) GoOn() string {
+	if strings.Contains(u.Next, "`relay pipeline run") {
+		return u.Next
+	}
+	return u.Next + "; `relay pipeline run --push` tries again"
+}
+
+// Reached reports whether the commit is at the remote meanwhile, as far as git notes that here, or
+// on no branch any more.
+func (u *Unpushed) Reached(ctx context.Context, root string) bool {
+	git, err := git.Open(ctx, root)
+	if err != nil {
+		return false
+	}
+	out, err := git.Run(ctx, nil, "for-each-ref", "--contains="+u.Commit, "--format=%(refname)", u.Tracking, "refs/heads/")
+	return err != nil || len(out) == 0 || strings.Contains(string(out), u.Tracking)
 }
 
 // CutOff says that a process was ended in the middle of the run.
@@ -101,7 +121,9 @@ func Look(ws *workspace.Workspace, pid int) (*Seen, error) {
 	if s.Running {
 		s.Ended, s.Stop, s.Hold = false, Stop{}, rec.Hold
 	}
-	s.Open, err = Open(ws)
+	open, err := Open(ws)
+	unpushed, noted := readUnpushed(ws)
+	s.Open, s.Unpushed, err = open, unpushed, cmp.Or(err, noted)
 	for _, t := range s.Open {
 		if rec.StoppedAt.IsZero() && s.Since.Before(t.StartedAt) {
 			s.Since = t.StartedAt
@@ -115,6 +137,9 @@ func Look(ws *workspace.Workspace, pid int) (*Seen, error) {
 func Damaged(ws *workspace.Workspace) (files []string) {
 	if _, err := readRecord(ws); err != nil {
 		files = append(files, dir(ws, recordFile))
+	}
+	if _, err := readUnpushed(ws); err != nil {
+		files = append(files, dir(ws, unpushedFile))
 	}
 	attempts, _ := os.ReadDir(dir(ws, tasksDir))
 	for _, f := range attempts {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,8 @@ func (p *Pipeline) settle(ctx context.Context, t *Record, where *git.Repo) error
 			return err
 		}
 	}
-	if err := p.commitRecords(ctx, p.endMessage(t), t); err != nil {
+	commit, err := p.commitRecords(ctx, p.endMessage(t), t)
+	if err != nil {
 		return err
 	}
 	journal.Reached("pipeline.recorded")
@@ -51,7 +53,7 @@ func (p *Pipeline) settle(ctx context.Context, t *Record, where *git.Repo) error
 	}
 	p.over(t)
 	if p.o.After != nil {
-		return p.o.After(ctx, t)
+		return p.o.After(ctx, t, cmp.Or(commit, t.Commit))
 	}
 	return nil
 }
@@ -179,7 +181,7 @@ func (p *Pipeline) endMessage(t *Record) change.Message {
 // refuses a checkout with other changes where a box would show them.
 func (p *Pipeline) tidy(ctx context.Context, where *git.Repo) error {
 	if where.Root == p.place.Root {
-		if err := p.commitRecords(ctx, change.Message{Subject: "chore: update the task list", Trailers: []change.Trailer{{Key: "Relay-Record", Value: p.rec.RunID}}}, nil); err != nil {
+		if _, err := p.commitRecords(ctx, change.Message{Subject: "chore: update the task list", Trailers: []change.Trailer{{Key: "Relay-Record", Value: p.rec.RunID}}}, nil); err != nil {
 			return err
 		}
 	}

@@ -56,10 +56,11 @@ type Options struct {
 	Orders
 	Set []string // settings of the call, for the record
 	// These may be nil. Drain asks for an end after the task under way, OnTask is told
-	// of every task that came to an end, After is called when its end is on record.
+	// of every task that came to an end, After is called when its end is on record, with the
+	// newest commit that relay made for it, "" for none.
 	Drain  func() bool
 	OnTask func(*Record)
-	After  func(ctx context.Context, t *Record) error
+	After  func(ctx context.Context, t *Record, commit string) error
 	// Leave puts the result of an attempt under its key. Results are those to join.
 	Leave   func(ctx context.Context, t *Record, r *report.Report) error
 	Results []Handed

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"strings"
+	"time"
 
 	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/push"
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/judge/git"
 )
@@ -29,16 +31,20 @@ type Pushed struct {
 // pusher pushes after each task.
 type pusher struct {
 	git *git.Repo
-	ref string // what is pushed: the branch on which the run began, wherever the operator is
-	to  push.Target
-	obs host.Observer
-	res Pushed
+	ws  *workspace.Workspace
+	now func() time.Time
+	// head is what is pushed: the branch as the run found it, then relay's newest commit on it.
+	// What the operator has put on top since is pushed with the next one, or by himself.
+	head string
+	to   push.Target
+	obs  host.Observer
+	res  Pushed
 	// refused is told of a push that did not go through, once for each reason.
 	refused func(*pipeline.Record, *diag.Error)
 }
 
 // newPusher makes sure before anything is paid that a push could go ahead.
-func newPusher(ctx context.Context, repo *host.Opened, before *host.PipelineSeen, obs host.Observer) (*pusher, error) {
+func newPusher(ctx context.Context, r *host.Repo, repo *host.Opened, before *host.PipelineSeen, obs host.Observer) (*pusher, error) {
 	git, err := git.Open(ctx, repo.Root)
 	if err != nil {
 		return nil, host.BlockedConfig(err)
@@ -56,29 +62,29 @@ func newPusher(ctx context.Context, repo *host.Opened, before *host.PipelineSeen
 	if err != nil {
 		return nil, err
 	}
-	head, err := git.Run(ctx, nil, "rev-parse", "--verify", ref+"^{commit}")
+	out, err := git.Run(ctx, nil, "rev-parse", "--verify", ref+"^{commit}")
 	if err != nil {
 		return nil, host.BlockedConfig(err)
 	}
-	return &pusher{git: git, ref: ref, to: to, obs: obs, res: Pushed{To: to.String()}}, push.Check(ctx, git, to, strings.TrimSpace(string(head)))
+	head := strings.TrimSpace(string(out))
+	return &pusher{git: git, ws: repo.WS, now: r.Now, head: head, to: to, obs: obs, res: Pushed{To: to.String()}}, push.Check(ctx, git, to, head)
 }
 
-// after pushes what has landed. A push that fails ends no run: it is said, and tried again
-// after the next task.
-func (p *pusher) after(ctx context.Context, t *pipeline.Record) error {
-	out, err := p.git.Run(ctx, nil, "rev-parse", "--verify", p.ref+"^{commit}")
-	head := strings.TrimSpace(string(out))
-	if err == nil {
-		_, err = push.Push(ctx, p.git, p.to, head)
+// after pushes a commit of relay's and what lies below it. A push that fails ends no run: it is
+// said, noted for those who look, and tried again after the next task.
+func (p *pusher) after(ctx context.Context, t *pipeline.Record, commit string) error {
+	if commit != "" {
+		if _, err := p.git.Run(ctx, nil, "merge-base", "--is-ancestor", commit, p.head); err != nil {
+			p.head = commit
+		}
 	}
-	if err == nil {
-		p.notes(ctx)
-	}
+	_, err := push.Push(ctx, p.git, p.to, p.head)
 	before := p.res.What + p.res.Why
 	p.res.Code, p.res.What, p.res.Why, p.res.Fix = "", "", "", ""
 	if err == nil {
-		p.res.Commit = head
-		return nil
+		p.res.Commit = p.head
+		p.notes(ctx)
+		return pipeline.NoteUnpushed(p.ws, nil)
 	}
 	f := diag.Internal(err)
 	p.res.Code, p.res.What, p.res.Why, p.res.Fix = f.Code, f.What, f.Why, f.Fix
@@ -88,7 +94,7 @@ func (p *pusher) after(ctx context.Context, t *pipeline.Record) error {
 	if p.obs != nil {
 		p.obs.Observe(progress.Event{Kind: progress.Notice, Text: f.What + ": " + f.Why + " (" + f.Fix + ")"})
 	}
-	return nil
+	return pipeline.NoteUnpushed(p.ws, &pipeline.Unpushed{Since: p.now().UTC(), To: p.to.String(), Tracking: "refs/remotes/" + p.to.String(), Commit: p.head, Why: f.What + ": " + f.Why, Next: f.Fix})
 }
 
 // notes pushes the attestations. The branch is there without them, so that is only said.
@@ -106,7 +112,7 @@ func (p *pusher) report(ctx context.Context, res *RunResult) {
 		return
 	}
 	if p.res.Commit == "" || p.res.What != "" {
-		_ = p.after(ctx, nil)
+		_ = p.after(ctx, nil, "") // how it went is in the result
 	}
 	res.Pushed = &p.res
 	if p.res.What != "" && res.ExitCode == host.ExitDone {

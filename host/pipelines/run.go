@@ -105,7 +105,7 @@ func Run(ctx context.Context, r *host.Repo, o RunOptions) (*RunResult, error) {
 	}
 	var to *pusher
 	if o.Push && o.Key == "" {
-		if to, err = newPusher(ctx, repo, before, o.Observer); err != nil {
+		if to, err = newPusher(ctx, r, repo, before, o.Observer); err != nil {
 			return nil, err
 		}
 		to.refused = func(t *host.TaskAttempt, f *diag.Error) {

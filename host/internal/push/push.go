@@ -56,15 +56,15 @@ func To(ctx context.Context, git *git.Repo, remote, branch string) (Target, erro
 // Check looks whether a push of a commit could go ahead: the remote answers, and its
 // branch has nothing that the commit has not.
 func Check(ctx context.Context, git *git.Repo, t Target, commit string) error {
-	_, err := look(ctx, git, t, commit)
+	_, _, err := look(ctx, git, t, commit)
 	return err
 }
 
 // Push brings the target's branch to a commit. When it is there already nothing is
 // done.
 func Push(ctx context.Context, git *git.Repo, t Target, commit string) (Result, error) {
-	was, err := look(ctx, git, t, commit)
-	if err != nil || was == commit {
+	was, there, err := look(ctx, git, t, commit)
+	if err != nil || there {
 		return Result{t, commit, was}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -103,36 +103,38 @@ func Ref(ctx context.Context, git *git.Repo, t Target, ref string) error {
 		Fix: "`git fetch " + diag.Word(t.Remote) + " " + ref + ":refs/notes/theirs` and `git notes --ref=" + ref + " merge refs/notes/theirs` where somebody else has pushed notes", Err: err}
 }
 
-// look gives the commit that the remote's branch is at, "" when there is no such
-// branch, and an error when it has what the commit has not.
-func look(ctx context.Context, git *git.Repo, t Target, commit string) (string, error) {
+// look gives the commit that the remote's branch is at, "" when there is no such branch, and
+// whether it has the commit. It is an error when neither has all of the other.
+func look(ctx context.Context, git *git.Repo, t Target, commit string) (tip string, there bool, err error) {
 	talk, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	out, err := git.Talk(talk, []string{"ls-remote"}, t.Remote, "refs/heads/"+t.Branch)
 	if err != nil {
-		return "", unreached(talk, t, err)
+		return "", false, unreached(talk, t, err)
 	}
-	tip := ""
 	for line := range strings.Lines(string(out)) {
 		if at, ref, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && ref == "refs/heads/"+t.Branch {
 			tip = at
 		}
 	}
-	if tip == "" || tip == commit {
-		return tip, nil
+	within := func(a, b string) bool {
+		_, err = git.Run(ctx, nil, "merge-base", "--is-ancestor", a, b)
+		return err == nil
 	}
-	if _, err := git.Run(ctx, nil, "merge-base", "--is-ancestor", tip, commit); err != nil {
-		if ctx.Err() != nil {
-			return "", err
-		}
-		return "", diverged(t, fmt.Sprintf("its tip %.12s is not part of what is to be pushed", tip))
+	switch {
+	case tip == "" || within(tip, commit):
+		return tip, tip == commit, nil
+	case within(commit, tip): // the operator has pushed it himself, with what he has put on top
+		return tip, true, nil
+	case ctx.Err() != nil:
+		return "", false, err
 	}
-	return tip, nil
+	return "", false, diverged(t, fmt.Sprintf("its tip %.12s is not part of what is to be pushed", tip))
 }
 
 func diverged(t Target, why string) error {
 	return diag.New(judge.StopHeadMoved, t.String()+" has diverged", why+"; nothing was pushed, and relay never forces",
-		"`git pull --no-rebase --no-edit --autostash "+diag.Word(t.Remote)+" "+diag.Word(t.Branch)+"`, then push again")
+		"`git pull --no-rebase --no-edit --autostash "+diag.Word(t.Remote)+" "+diag.Word(t.Branch)+"`, then `relay pipeline run --push`")
 }
 
 func unreached(ctx context.Context, t Target, err error) error {
