@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -147,9 +148,12 @@ var barWords = map[string]string{NeedPlan: "review", NeedRevision: "accept", Nee
 func (r *Repo) TmuxStatus(ctx context.Context) string {
 	s, err := r.Status(ctx, false)
 	if err != nil {
-		return ""
+		return "! relay:" + barWords[NeedProblem]
 	}
 	var waits []string
+	if s.Problem != nil {
+		waits = append(waits, "relay:"+barWords[NeedProblem])
+	}
 	for _, n := range s.Needs {
 		waits = append(waits, n.name()+":"+barWords[n.Kind])
 	}
@@ -185,7 +189,7 @@ func (r *Repo) TmuxStatus(ctx context.Context) string {
 func (n *Need) name() string {
 	switch n.Of {
 	case "cycle":
-		return n.Title
+		return cmp.Or(n.Title, n.ID)
 	case "task":
 		return n.ID
 	}

@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline"
@@ -124,7 +126,7 @@ func (res *RecoverResult) rebuildState(ws *workspace.Workspace) error {
 // putAside renames relay's own files that can't be read, so that nothing of them is
 // lost and new ones can be written.
 func (res *RecoverResult) putAside(ws *workspace.Workspace, now time.Time) error {
-	damaged := pipeline.Damaged(ws)
+	damaged := slices.Concat(pipeline.Damaged(ws), ledger.Damaged(ws), queue.Damaged(ws))
 	for path, schema := range map[string]string{ws.State(): schemas.State, ws.Task(): schemas.Task,
 		ws.Report(): schemas.Report, ws.Blocked(): schemas.Blocked} {
 		raw, err := workspace.ReadFile(path, 64<<20)

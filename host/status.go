@@ -32,7 +32,7 @@ func (r *Repo) Status(ctx context.Context, preflight bool) (*StatusResult, error
 	if err != nil {
 		f := BlockedConfig(err)
 		s.Root = r.Root()
-		s.Problem, s.Next, s.ExitCode = health.Failed("config", f), f.Fix, Explain(f.Code).ExitCode
+		s.fail("config", f)
 		if !preflight {
 			return s, nil
 		}
@@ -70,22 +70,28 @@ func (s *StatusResult) readWith(r *Repo, o *Opened, state lock.State, info *lock
 	if info != nil && state == lock.Held {
 		s.LockPID, s.lockedBy = info.PID, info.Command
 	}
-	spent, err := spendingOf(o)
-	if err != nil {
-		f := BlockedConfig(err)
-		s.Problem, s.Next, s.ExitCode = health.Failed("state", f), f.Fix, Explain(f.Code).ExitCode
-		return nil
+	spent, damaged := spendingOf(o)
+	if damaged == nil {
+		s.MilestoneID, s.Budgets, s.Warning, s.Alerts, s.spent = spent.MilestoneID, spent.Budgets, spent.Warning, spent.Alerts, spent.Next
+		damaged = o.WS.Validate() // as a run does before it begins
 	}
-	s.MilestoneID, s.Budgets, s.Warning, s.Alerts, s.spent = spent.MilestoneID, spent.Budgets, spent.Warning, spent.Alerts, spent.Next
 	s.readLastRun(o)
 	s.readCycles(o, r.Now())
 	s.gather(r, o)
 	s.decideNext(r, o, r.Begin())
-	if f := o.Broken; f != nil { // nothing can begin until it is mended, and whose caps hold is not known
-		s.Problem, s.Next, s.ExitCode = health.Failed("config", f), f.Fix, Explain(f.Code).ExitCode
+	if damaged != nil {
+		s.fail("state", BlockedConfig(damaged))
+	}
+	if o.Broken != nil { // whose caps hold is not known
+		s.fail("config", o.Broken)
 		s.Budgets, s.Alerts = nil, nil
 	}
 	return nil
+}
+
+// fail says that nothing can begin until something is mended. What waits is shown beside it.
+func (s *StatusResult) fail(what string, f *diag.Error) {
+	s.Problem, s.Next, s.ExitCode = health.Failed(what, f), f.Fix, Explain(f.Code).ExitCode
 }
 
 // Budgets are the counters of this repository with their caps, for those who watch; none

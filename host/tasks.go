@@ -58,6 +58,9 @@ func TasksFault(err error) error {
 	if f, ok := diag.As(err); ok {
 		return f
 	}
+	if errors.As(err, new(*fs.PathError)) {
+		return diag.Internal(err)
+	}
 	return diag.Wrap(err, "", TasksFile+" can't be changed that way", "`relay task list`")
 }
 

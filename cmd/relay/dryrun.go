@@ -52,9 +52,7 @@ func dryRun(ctx context.Context, a *app, repo *host.Repo, o host.RunOptions) err
 		}
 		p.row("at most", atMost(d.AtMost))
 		problem(p, d.Problem)
-		if d.Problem == nil || d.Problem.Fix != d.Next {
-			p.next(d.Next)
-		}
+		nextAfterProblem(p, d.Problem, d.Next)
 	})
 }
 

@@ -200,6 +200,7 @@ func runPipelineStatus(ctx context.Context, repo *host.Repo, o *pipelineOptions)
 		}
 		p.row("ready", strings.Join(res.Ready, ", "))
 		p.row("held up", heldUp(res.Held))
-		p.next(res.Next)
+		problem(p, res.Problem)
+		nextAfterProblem(p, res.Problem, res.Next)
 	})
 }

@@ -70,7 +70,7 @@ func shortStatus(p *printer, s *host.StatusResult) {
 	if s.LastRun == nil && s.Problem == nil && s.Pipeline == nil && s.LastCycle == nil && len(s.Needs)+len(s.Cycles) == 0 {
 		p.advise("", "relay is set up here; nothing has run yet. `relay doctor` tries what a run needs.")
 	}
-	nextAfterProblem(p, s)
+	nextAfterProblem(p, s.Problem, s.Next)
 }
 
 // introduce says what relay is, to somebody who calls it where it was never set up.
@@ -87,9 +87,9 @@ func introduce(p *printer) {
 }
 
 // nextAfterProblem prints the next command, unless the problem's fix just said it.
-func nextAfterProblem(p *printer, s *host.StatusResult) {
-	if s.Problem == nil || s.Problem.Fix != s.Next {
-		p.next(s.Next)
+func nextAfterProblem(p *printer, c *health.Check, next string) {
+	if c == nil || c.Fix != next {
+		p.next(next)
 	}
 }
 
@@ -131,7 +131,7 @@ func fullStatus(p *printer, s *host.StatusResult) {
 			p.linef("%s a tick would be blocked", p.red("not ready:"))
 		}
 	}
-	nextAfterProblem(p, s)
+	nextAfterProblem(p, s.Problem, s.Next)
 }
 
 // cyclesInFlight lists audit cycles like the seed's status does.

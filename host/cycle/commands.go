@@ -220,7 +220,7 @@ func (e *Env) stateOf(uuid string, st durable.State) State {
 
 func unknown(err error, uuid string) error {
 	if errors.Is(err, durable.ErrUnknown) {
-		return diag.New("", "there is no cycle "+Short(uuid), "its folder has no log", "`relay queue --all`")
+		return diag.New("", "cycle "+Short(uuid)+" has no log", "its folder lacks log.jsonl, or that is empty", "`relay audit abort "+Short(uuid)+"`")
 	}
 	return diag.Wrap(err, judge.BlockedCrashRecovery, "the log of cycle "+Short(uuid)+" can't be read", "`relay audit abort "+Short(uuid)+"`")
 }

@@ -49,7 +49,7 @@ func ReviewPlan(ctx context.Context, e *Env, uuid string, edit func(path string)
 	}
 	before, err := workspace.ReadFile(c.path(planFile), 16<<20)
 	if err != nil {
-		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "the plan can't be read", "`ls -l "+diag.Word(c.path(planFile))+"`")
+		return nil, c.noPlan(err)
 	}
 	shown, err := c.reviewText(string(before))
 	if err != nil {
@@ -177,11 +177,17 @@ func stripReview(text string) string {
 	return strings.TrimRight(text, "\n") + "\n"
 }
 
+// noPlan is that the plan can't be read: what was proposed takes its place.
+func (c *Cycle) noPlan(err error) error {
+	plan := diag.Word(c.path(planFile))
+	return diag.Wrap(err, judge.BlockedCrashRecovery, "the plan can't be read", "`rm -rf "+plan+" && cp "+diag.Word(c.path(proposedFile))+" "+plan+"` begins with the proposed plan again")
+}
+
 // planText reads the plan and its entries.
 func (c *Cycle) planText() (string, *audit.Document, error) {
 	b, err := workspace.ReadFile(c.path(planFile), 16<<20)
 	if err != nil {
-		return "", nil, diag.Wrap(err, judge.BlockedCrashRecovery, "the plan can't be read", "`ls -l "+diag.Word(c.path(planFile))+"`")
+		return "", nil, c.noPlan(err)
 	}
 	d, err := usable(string(b))
 	if err != nil {

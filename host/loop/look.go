@@ -125,7 +125,7 @@ func last(ws *workspace.Workspace, skip func(*Seen) bool) (*Seen, error) {
 	return newest(ws, skip, func(store *durable.Files, s *Seen) bool {
 		var raw json.RawMessage
 		s.Running, raw = store.Glance(s.ID)
-		if json.Unmarshal(raw, &s.Progress) != nil && !s.Running {
+		if json.Unmarshal(raw, &s.Progress) != nil && !s.Running && !damaged(ws, s.ID) {
 			return false // cut off before its options were on record: it never began
 		}
 		s.CutOff = !s.Running && s.Reason == ""
@@ -142,7 +142,7 @@ func last(ws *workspace.Workspace, skip func(*Seen) bool) (*Seen, error) {
 // whether a process works here.
 func Look(ws *workspace.Workspace, running func(pid int) bool) *Seen {
 	s, _ := newest(ws, func(*Seen) bool { return false }, func(store *durable.Files, s *Seen) bool {
-		if json.Unmarshal(store.Peek(s.ID), &s.Progress) != nil {
+		if json.Unmarshal(store.Peek(s.ID), &s.Progress) != nil && !damaged(ws, s.ID) {
 			return false
 		}
 		s.Running = s.Reason == "" && running(s.PID)
@@ -150,6 +150,13 @@ func Look(ws *workspace.Workspace, running func(pid int) bool) *Seen {
 		return true
 	})
 	return s
+}
+
+// damaged reports whether a loop had shown itself: where that can't be read it was cut off, as far as
+// anybody knows.
+func damaged(ws *workspace.Workspace, id string) bool {
+	_, err := os.Lstat(filepath.Join(Dir(ws), id, "progress.json"))
+	return err == nil
 }
 
 // newest gives the loop that runs, or else the newest one that glance knows something of

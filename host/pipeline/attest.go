@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/internal/attest"
+	"github.com/paxiom/relay/judge"
 )
 
 // attest says of the commits that have landed what is known of them. A step that is done
@@ -29,6 +30,29 @@ func (a *taskRun) attest(ctx context.Context, commits []string) {
 	}
 	f.Plugins = attest.Parts(calls, e.Catalog)
 	a.Attest(ctx, f)
+}
+
+// attest says of a commit of the run's own that it is a record, and that nobody has judged it.
+func (p *Pipeline) attest(ctx context.Context, commit string, t *Record) {
+	if commit == "" {
+		return
+	}
+	f := attest.Facts{Workflow: "record", Run: p.rec.RunID, Commit: commit, Code: judge.Success, Evidence: "a pipeline's record of its tasks: not judged, not verified",
+		Unknown: []string{"who wrote what in the task list: relay commits it as it is"}}
+	if t != nil {
+		f.TaskID = t.TaskID
+	}
+	out, err := p.place.Run(ctx, nil, "rev-parse", "--verify", "-q", commit+"^")
+	problem := ""
+	if err != nil {
+		problem = "the commit has no attestation: " + err.Error()
+	} else {
+		f.Base = strings.TrimSpace(string(out))
+		problem = attest.Attach(ctx, p.in(p.place, "").Attester(), f)
+	}
+	if problem != "" {
+		p.notice("the record " + commit[:12] + ": " + problem)
+	}
 }
 
 // approvals are what the operator said yes to.

@@ -172,6 +172,7 @@ func (p *Pipeline) commitRecords(ctx context.Context, m change.Message, t *Recor
 			return nil
 		})
 		if err == nil {
+			p.attest(ctx, commit, t)
 			return commit, nil
 		}
 		p.env.WS.WithdrawMemory()

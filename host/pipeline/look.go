@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/pipeline/memory"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/git"
@@ -123,7 +124,11 @@ func Look(ws *workspace.Workspace, pid int) (*Seen, error) {
 	}
 	open, err := Open(ws)
 	unpushed, noted := readUnpushed(ws)
-	s.Open, s.Unpushed, err = open, unpushed, cmp.Or(err, noted)
+	_, memory := memory.Read(dir(ws, memoryFile))
+	s.Open, s.Unpushed, err = open, unpushed, cmp.Or(err, noted, memory)
+	for _, t := range open {
+		err = cmp.Or(err, logged(ws, t))
+	}
 	for _, t := range s.Open {
 		if rec.StoppedAt.IsZero() && s.Since.Before(t.StartedAt) {
 			s.Since = t.StartedAt
@@ -135,19 +140,40 @@ func Look(ws *workspace.Workspace, pid int) (*Seen, error) {
 // Damaged are the files of a run and its attempts that can't be read. Without them a pending task is
 // begun anew.
 func Damaged(ws *workspace.Workspace) (files []string) {
-	if _, err := readRecord(ws); err != nil {
-		files = append(files, dir(ws, recordFile))
-	}
-	if _, err := readUnpushed(ws); err != nil {
-		files = append(files, dir(ws, unpushedFile))
-	}
-	attempts, _ := os.ReadDir(dir(ws, tasksDir))
-	for _, f := range attempts {
-		if _, err := readTrail(ws, f.Name()); err != nil {
-			files = append(files, dir(ws, tasksDir, f.Name(), trailFile))
+	note := func(path string, err error) {
+		if err != nil {
+			files = append(files, path)
 		}
 	}
+	_, err := readRecord(ws)
+	note(dir(ws, recordFile), err)
+	_, err = readUnpushed(ws)
+	note(dir(ws, unpushedFile), err)
+	_, err = memory.Read(dir(ws, memoryFile))
+	note(dir(ws, memoryFile), err)
+	attempts, _ := os.ReadDir(dir(ws, tasksDir))
+	for _, f := range attempts {
+		t, err := readTrail(ws, f.Name())
+		if err == nil && t != nil && !t.Settled {
+			if err = logged(ws, t); err != nil { // a trail without its log goes nowhere
+				note(dir(ws, tasksDir, f.Name(), logFile), err)
+			}
+		}
+		note(dir(ws, tasksDir, f.Name(), trailFile), err)
+	}
 	return files
+}
+
+// logged reports whether the log of an attempt can be read.
+func logged(ws *workspace.Workspace, t *Record) error {
+	store, err := durable.NewFiles(dir(ws, tasksDir), nil)
+	if err == nil {
+		_, err = store.State(t.Attempt)
+	}
+	if err == nil || t.Waiting == nil && errors.Is(err, durable.ErrUnknown) { // nothing had begun
+		return nil
+	}
+	return workspace.Unreadable(dir(ws, tasksDir, t.Attempt, logFile), err)
 }
 
 // Failures are the last attempts at the tasks that failed and were neither tried again nor left

@@ -29,6 +29,7 @@ const (
 	plansDir   = "plans" // plans and reviews for people
 	recordFile = "run.json"
 	memoryFile = "context.json"
+	logFile    = "log.jsonl"
 	trailFile  = "trail.json"
 	callsDir   = "calls"
 )

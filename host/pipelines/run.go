@@ -223,6 +223,7 @@ type StatusResult struct {
 	Needs []host.Need `json:"needs,omitempty"`
 	// Held are the tasks that can't start, by the failed task that holds them.
 	Held     map[string]string `json:"held,omitempty"`
+	Problem  *health.Check     `json:"problem,omitempty"` // why nothing can begin
 	Next     string            `json:"next,omitempty"`
 	ExitCode int               `json:"exit_code"` // 1 while something waits for the operator
 }
@@ -263,6 +264,9 @@ func Status(ctx context.Context, r *host.Repo) (*StatusResult, error) {
 		if res.Needs[0].Until.IsZero() {
 			res.ExitCode = host.ExitWaiting
 		}
+	}
+	if st.Problem != nil {
+		res.Problem, res.Next, res.ExitCode = st.Problem, st.Next, st.ExitCode
 	}
 	return res, nil
 }

@@ -64,7 +64,11 @@ func (r *run) finish(verdict error) (*Outcome, error) {
 		return out, nil
 	}
 	if err != nil {
-		return out, diag.Wrap(err, judge.StopInterrupted, "the run's report could not be written", "`df -h .` and `ls -ld "+diag.Word(r.ws.Dir())+"` show whether relay can write there")
+		fix := "`df -h .` and `ls -ld " + diag.Word(r.ws.Dir()) + "` show whether relay can write there"
+		if f, ok := diag.As(err); ok && f.Fix != "" {
+			fix = f.Fix
+		}
+		return out, diag.Wrap(err, judge.StopInterrupted, "the run's report could not be written", fix)
 	}
 	return out, nil
 }

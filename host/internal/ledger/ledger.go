@@ -99,6 +99,12 @@ func Look(ws *workspace.Workspace, b config.Budgets, stateDir string) (*Ledger, 
 	if err != nil {
 		return nil, err
 	}
+	if _, err := openReservations(ws); err != nil {
+		return nil, err
+	}
+	if _, err := Mark(ws); err != nil {
+		return nil, err
+	}
 	own, err := ownPrices(b.PricesFile)
 	if err != nil {
 		return nil, err

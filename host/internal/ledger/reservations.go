@@ -237,6 +237,15 @@ func (t *Reservations) locked(do func(*reservationsFile) error) error {
 	return workspace.WriteJSON(path, open)
 }
 
+// Damaged are the files of calls under way that can't be read. Without them such calls are lost
+// from the books.
+func Damaged(ws *workspace.Workspace) []string {
+	if _, err := openReservations(ws); err != nil {
+		return []string{ws.Reserved()}
+	}
+	return nil
+}
+
 // openReservations are the calls of workflows that are not settled.
 func openReservations(ws *workspace.Workspace) ([]Pending, error) {
 	open, err := workspace.ReadJSON[reservationsFile](ws.Reserved(), workspace.MaxRunnerFile, strictjson.Unmarshal)

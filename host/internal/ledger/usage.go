@@ -207,7 +207,7 @@ func appendLine(path string, b []byte) (err error) {
 	return nil
 }
 
-func appendFault(path string, err error) error {
+func appendFault(path string, err error) *diag.Error {
 	why := err.Error()
 	switch {
 	case diag.Full(err):
@@ -215,7 +215,7 @@ func appendFault(path string, err error) error {
 	case errors.Is(err, unix.ELOOP):
 		why = "it is a symbolic link, which relay does not follow"
 	}
-	return &diag.Error{Code: judge.StopInterrupted, What: "relay can't write " + path, Why: why, Fix: "`ls -l " + diag.Word(path) + "` and `df -h " + diag.Word(path) + "` show the place", Err: err}
+	return &diag.Error{Code: judge.StopInterrupted, What: "relay can't use " + path, Why: why, Fix: "`ls -ld " + diag.Word(path) + "` and `df -h " + diag.Word(path) + "` show the place; make it a file of yours, or move it away", Err: err}
 }
 
 // tooLong stands for a line that relay can't have written.
@@ -270,8 +270,16 @@ func sizeOf(path string) (int64, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
+	if err == nil && !fi.Mode().IsRegular() {
+		err = errors.New("it is not a regular file")
+	}
+	if err == nil {
+		err = unix.Access(path, unix.R_OK|unix.W_OK)
+	}
 	if err != nil {
-		return 0, err
+		f := appendFault(path, err)
+		f.Code = judge.BlockedCrashRecovery
+		return 0, f
 	}
 	return fi.Size(), nil
 }

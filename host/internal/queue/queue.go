@@ -77,10 +77,21 @@ func All(ws *workspace.Workspace) ([]Entry, error) {
 		return nil, nil
 	}
 	var all []Entry
-	if err != nil || json.Unmarshal(raw, &all) != nil {
-		return nil, err // what can't be read is written anew
+	if err != nil {
+		return nil, workspace.Unreadable(list(ws), err)
+	}
+	if json.Unmarshal(raw, &all) != nil {
+		return nil, nil // it is written anew
 	}
 	return all, nil
+}
+
+// Damaged is the file of the entries where no new one could be put into its place.
+func Damaged(ws *workspace.Workspace) []string {
+	if _, err := All(ws); err != nil {
+		return []string{list(ws)}
+	}
+	return nil
 }
 
 func list(ws *workspace.Workspace) string { return filepath.Join(ws.Dir(), "queue.json") }

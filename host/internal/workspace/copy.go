@@ -28,7 +28,7 @@ var marks = []string{"meta.json", "report.json", "state.json", "trail.json"}
 
 // private are names that no copy is made of, wherever they are.
 func private(name string) bool {
-	return strings.HasSuffix(name, TmpSuffix) || strings.HasSuffix(name, ".lock") || name == "locks" || name == "calls" || name == "index.json"
+	return strings.HasSuffix(name, TmpSuffix) || strings.HasSuffix(name, ".lock") || strings.Contains(name, ".damaged-") || name == "locks" || name == "calls" || name == "index.json"
 }
 
 // tracked are the paths below the workspace that git knows, as of one state of its index.

@@ -9,11 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/workspace"
-	"github.com/paxiom/relay/judge"
 )
 
 // Bounds of the file; what is older is dropped first.
@@ -52,8 +50,7 @@ func Read(path string) (*Context, error) {
 	}
 	c, err := parse(b)
 	if err != nil {
-		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, path+" can't be read",
-			"fix it, or `rm "+diag.Word(path)+"` to begin with an empty memory")
+		return nil, workspace.Unreadable(path, err)
 	}
 	return c, nil
 }
