@@ -68,7 +68,8 @@ drift: ## what the installed programs print now, by its shape, beside what was r
 
 bench: build ## the table of figures; ONLY=loop,judged parts of it
 	@$(GO) test ./internal/bench -run '^$$' -bench Relay -benchtime 1x -timeout 2h -args $(if $(ONLY),-only $(ONLY))
-	@$(if $(ONLY),,$(GO) test ./host/internal/policy ./host/internal/attest ./host/internal/checkout -run '^$$' -bench 'Decide|Compile|Verify|Second')
+	@for p in policy attest checkout; do case ,$(or $(ONLY),policy,attest,checkout), in *,$$p,*) \
+		$(GO) test ./host/internal/$$p -run '^$$' -bench 'Decide|Compile|Verify|Second' || exit;; esac; done
 
 lint: ## gofmt, vet, types on darwin, staticcheck
 	@./.ci/lint

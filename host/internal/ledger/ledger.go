@@ -102,7 +102,7 @@ func Look(ws *workspace.Workspace, b config.Budgets, stateDir string) (*Ledger, 
 	if _, err := openReservations(ws); err != nil {
 		return nil, err
 	}
-	if _, err := Mark(ws); err != nil {
+	if err := usable(ws.Usage()); err != nil {
 		return nil, err
 	}
 	own, err := ownPrices(b.PricesFile)

@@ -270,16 +270,28 @@ func sizeOf(path string) (int64, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
+	if err != nil {
+		return 0, err
+	}
+	return fi.Size(), nil
+}
+
+// usable reports whether calls could be written down.
+func usable(path string) error {
+	fi, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err == nil && !fi.Mode().IsRegular() {
 		err = errors.New("it is not a regular file")
 	}
 	if err == nil {
 		err = unix.Access(path, unix.R_OK|unix.W_OK)
 	}
-	if err != nil {
-		f := appendFault(path, err)
-		f.Code = judge.BlockedCrashRecovery
-		return 0, f
+	if err == nil {
+		return nil
 	}
-	return fi.Size(), nil
+	f := appendFault(path, err)
+	f.Code = judge.BlockedCrashRecovery
+	return f
 }

@@ -67,7 +67,7 @@ func TestBroken(t *testing.T) {
 	for _, text := range []string{"{", `{"version":1,"summary":"x","tasks":[]}x`, "<<<<<<< a\n{}\n", `{"summary":7}`} {
 		os.WriteFile(path, []byte(text), 0o644)
 		_, err := Read(path)
-		if f, ok := diag.As(err); !ok || !strings.Contains(f.Fix, "`rm ") {
+		if f, ok := diag.As(err); !ok || !strings.Contains(f.Fix, "`relay recover`") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
