@@ -109,7 +109,7 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%q: %q %v", in, got, err)
 		}
 	}
-	for _, in := range []string{"a; b", "a $X", "a `b`", "a > f", `"a $X"`, "X=1 go test", "a 'b", "ls *", "a\nb", "cd x && y", "a && X=1 b", "a &&", "&& a", "a && && b", "a '&&' b", "a & b", "~/x", "a\x00"} {
+	for _, in := range []string{"a; b", "a $X", "a `b`", "a > f", `"a $X"`, "X=1 go test", "a 'b", "ls *", "a\nb", "cd x && y", "source venv/bin/activate && pytest", ". env && y", "y && exit 0", "export X && y", "a && X=1 b", "a &&", "&& a", "a && && b", "a '&&' b", "a & b", "~/x", "a\x00"} {
 		if got, err := Split(in); err == nil {
 			t.Errorf("%q was taken as %q", in, got)
 		}

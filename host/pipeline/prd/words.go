@@ -1,6 +1,7 @@
 package prd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,7 +20,7 @@ func Split(s string) ([]string, error) {
 		if in {
 			if w := word.String(); w == and && quoted {
 				err = errors.New(`"&&" as an argument can't be told from the one between two commands: put the command into a script and name it`)
-			} else if begins && (w == "" || w == "cd" || strings.Contains(w, "=")) {
+			} else if begins && (w == "" || inShell[w] != "" || strings.Contains(w, "=")) {
 				err = shellError(s, w)
 			}
 			argv, begins = append(argv, word.String()), false
@@ -84,6 +85,10 @@ func Split(s string) ([]string, error) {
 	return argv, nil
 }
 
+// inShell are the words that only a shell carries out, with one that does.
+var inShell = map[string]string{"cd": "sh", ".": "sh", "export": "sh", "exit": "sh", "set": "sh", "unset": "sh", "eval": "sh", "exec": "sh", "ulimit": "sh", "trap": "sh",
+	"source": "bash", "pushd": "bash", "shopt": "bash"}
+
 func shellError(s, what string) error {
-	return fmt.Errorf(`%q needs a shell, and none is used (only && between commands works): quote it, or write the command as a list: ["sh", "-c", %q]`, what, s)
+	return fmt.Errorf(`%q needs a shell, and none is used (only && between commands works): quote it, or write the command as a list: [%q, "-c", %q]`, what, cmp.Or(inShell[what], "sh"), s)
 }
