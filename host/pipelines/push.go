@@ -79,6 +79,9 @@ func (p *pusher) after(ctx context.Context, t *pipeline.Record, commit string) e
 		}
 	}
 	_, err := push.Push(ctx, p.git, p.to, p.head)
+	if err != nil && ctx.Err() != nil {
+		return nil // the operator has ended the run: the one that continues it pushes
+	}
 	before := p.res.What + p.res.Why
 	p.res.Code, p.res.What, p.res.Why, p.res.Fix = "", "", "", ""
 	if err == nil {
@@ -111,7 +114,7 @@ func (p *pusher) report(ctx context.Context, res *RunResult) {
 	if p == nil {
 		return
 	}
-	if p.res.Commit == "" || p.res.What != "" {
+	if ctx.Err() == nil && (p.res.Commit == "" || p.res.What != "") {
 		_ = p.after(ctx, nil, "") // how it went is in the result
 	}
 	res.Pushed = &p.res
