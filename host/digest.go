@@ -215,7 +215,7 @@ func (g *gathering) add(o *Opened, m history.Meta, undone bool) {
 	switch {
 	case m.Code == "" && g.running(m):
 	case m.Code == "":
-		g.doubt("unfinished", m.RunID, "runs without an end", "a crash cut them off, or they wait; the next tick settles what is left", "`relay status`")
+		g.doubt("unfinished", m.RunID, "runs without an end", "a crash cut them off, they wait, or their meta.json is damaged; the next tick settles what a crash left", "`relay status`")
 	case m.Code != judge.Success:
 		e := Explain(m.Code)
 		stop := digest.Stop{Run: run, Title: e.Title, Why: rep.Why, Command: e.Command}

@@ -134,7 +134,7 @@ func look(ctx context.Context, git *git.Repo, t Target, commit string) (tip stri
 
 func diverged(t Target, why string) error {
 	return diag.New(judge.StopHeadMoved, t.String()+" has diverged", why+"; nothing was pushed, and relay never forces",
-		"`git pull --no-rebase --no-edit --autostash "+diag.Word(t.Remote)+" "+diag.Word(t.Branch)+"`, then `relay pipeline run --push`")
+		"`git pull --no-rebase --no-edit --autostash "+diag.Word(t.Remote)+" "+diag.Word(t.Branch)+"`, then push again")
 }
 
 func unreached(ctx context.Context, t Target, err error) error {
