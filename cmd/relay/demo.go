@@ -90,7 +90,7 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 	if o.app.json {
 		text = newPrinter(o.app.err, false)
 	}
-	text.prose("A sample repository is in " + dir + ". Its test fails, because add.sh subtracts.\nA recorded model answers, so nothing is spent.")
+	text.prose("A sample repository is in " + cmp.Or(o.dir, dir) + ". Its test fails, because add.sh subtracts.\nA recorded model answers, so nothing is spent.")
 	for _, t := range demoTicks {
 		report, err := runDemoTick(ctx, o.app, repo, t, text)
 		if err != nil {
@@ -102,7 +102,7 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 		p.linef("")
 		p.prose("The test passes now, and deploy.sh was never written: relay kept the second change as a patch and a ref.")
 		if doc.Dir != "" {
-			p.next("`cd " + diag.Word(dir) + "`, then `relay show` for the stop, `relay salvage` for what was built, or `relay undo` for the commit")
+			p.next("`cd " + diag.Word(o.dir) + "`, then `relay show` for the stop, `relay salvage` for what was built, or `relay undo` for the commit")
 			return
 		}
 		p.next("`relay demo ./sample` keeps the repository for a closer look; `relay init` in a repository of your own")

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -53,6 +54,7 @@ func runPluginNew(ctx context.Context, o *pluginNewOptions) error {
 	}
 	o.host.Dir = cmp.Or(o.host.Dir, "relay-plugin-"+o.host.Name)
 	o.host.Dir = o.app.path(o.host.Dir)
+	o.host.Program, _ = os.Executable()
 	res, err := plugins.New(ctx, o.host)
 	return o.app.done(res, err, func(p *printer) {
 		p.linef("%s %s", p.green("written:"), host.Safe(res.Dir))

@@ -72,7 +72,7 @@ func newPluginDevCmd(a *app) *cobra.Command {
 		Long: "Watches the folder of a plugin that you write. At each change it builds the plugin, as relay plugin\n" +
 			"test does, and tries one rule and the calls of conformance.json, or the rules that you name. Ctrl-C\n" +
 			"ends it. --dev NAME=FILE tries a build in a whole tick instead.",
-		Example: "relay plugin dev ./\nrelay plugin dev ./ --rule L2,\"case hello\"",
+		Example: "relay plugin dev ./\nrelay plugin dev ./ --rule S2,\"case hello\"",
 		Args:    neededArg(&o.host.Path, "folder", "`relay plugin dev ./`, in the folder of the plugin's repository"),
 		RunE:    runE(o, runPluginDev),
 	}
@@ -176,7 +176,12 @@ func (a *app) verdicts(res *plugins.Rules) error {
 // broke is explained.
 func (p *printer) verdicts(res *plugins.Rules) {
 	said := map[string]string{} // the rule by which a cause was said
+	var same []string           // the rules that were skipped for a cause already said
 	for _, r := range res.Rules {
+		if r.Verdict == plugintest.Skipped && said[r.Detail] != "" {
+			same = append(same, host.Safe(r.ID))
+			continue
+		}
 		verdict := pad(string(r.Verdict), 7)
 		switch r.Verdict {
 		case plugintest.Passed:
@@ -196,6 +201,9 @@ func (p *printer) verdicts(res *plugins.Rules) {
 		if r.Verdict == plugintest.Failed && r.Guide != "" && first == "" {
 			p.linef("     %s", r.Guide)
 		}
+	}
+	if len(same) > 0 {
+		p.hang("", p.dim("skipped for a cause above: "+strings.Join(same, ", ")))
 	}
 	for _, note := range res.Notes {
 		p.hang(p.yellow("note:")+" ", host.Safe(note))

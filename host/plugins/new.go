@@ -26,6 +26,7 @@ type NewOptions struct {
 	Module           string // "" for one that is to be changed before it is published
 	Version          string // of this relay, whose SDK the plugin is built with
 	Checkout         string // a folder with relay's sources instead
+	Program          string // relay itself: the SDK that came with it serves where none can be fetched
 }
 
 // NewResult is the repository of a new plugin.
@@ -72,10 +73,27 @@ func New(ctx context.Context, o NewOptions) (*NewResult, error) {
 			_ = os.Remove(filepath.Join(dir, name))
 		}
 		_ = os.Remove(dir)
+		if o.Checkout = sourcesBeside(o.Program); o.Checkout != "" {
+			return New(ctx, o)
+		}
 		return nil, diag.New(judge.BlockedPlugin, "relay's SDK can't be fetched", f.Why,
 			"`"+again(plan)+"`, with a clone of relay's source")
 	}
 	return res, err
+}
+
+// sourcesBeside is the folder with the SDK that came with a relay: where it was built, or where it was installed.
+func sourcesBeside(program string) string {
+	if real, err := filepath.EvalSymlinks(program); err == nil { // as plugins are found
+		program = real
+	}
+	for _, at := range []string{"..", "../share/relay"} {
+		dir := filepath.Join(filepath.Dir(program), at)
+		if _, err := os.Stat(filepath.Join(dir, "sdk", "serve.go")); program != "" && err == nil {
+			return dir
+		}
+	}
+	return ""
 }
 
 // again is the command with the place of the SDK left to fill in.
@@ -85,18 +103,19 @@ func again(p scaffold.Plan) string {
 
 func newPlan(o NewOptions) (scaffold.Plan, error) {
 	plan := scaffold.Plan{Name: o.Name, Kind: o.Kind, Lang: o.Lang, Module: o.Module}
-	bad := func(what, why string) (scaffold.Plan, error) {
-		return plan, diag.New(judge.BlockedPlugin, what, why, "`relay plugin new my-plugin --kind provider`")
+	bad := func(what, why, fix string) (scaffold.Plan, error) {
+		return plan, diag.New(judge.BlockedPlugin, what, why, "`relay plugin new "+fix+"`")
 	}
 	switch {
 	case !catalog.ValidName(o.Name):
-		return bad("a plugin can't be called "+o.Name, "a name is a lower-case letter, then at most 31 lower-case letters, digits and dashes")
+		return bad("a plugin can't be called "+o.Name, "a name is a lower-case letter, then at most 31 lower-case letters, digits and dashes", "my-plugin --kind provider")
 	case o.Kind != scaffold.Provider && o.Kind != scaffold.Builder:
-		return bad("there is no kind of plugin "+o.Kind, "a provider asks a model, a builder changes a workspace")
+		return bad("a plugin can't be of kind "+o.Kind, "a provider asks a model, a builder changes a workspace", o.Name+" --kind provider")
 	case !slices.Contains(scaffold.Languages, o.Lang):
-		return bad("there is no template for "+o.Lang, "there are "+strings.Join(scaffold.Languages, ", ")+"; docs/plugin-authors/other-languages.md has what any other language needs")
+		return bad("relay has no template for "+o.Lang, "it has "+strings.Join(scaffold.Languages, ", ")+"; docs/plugin-authors/other-languages.md has what any other language needs", o.Name+" --kind "+o.Kind)
 	case o.Kind == scaffold.Provider && scaffold.Driver(o.Lang):
-		return bad("there is no template for a provider in "+o.Lang, "in "+o.Lang+" relay writes a builder, which relay's own builder external starts; a provider has to serve gRPC over TLS itself")
+		return bad("relay has no template for a provider in "+o.Lang, "in "+o.Lang+" it writes a builder, which relay's own builder external starts; a provider has to serve gRPC over TLS itself",
+			o.Name+" --kind provider --lang python`, or `relay plugin new "+o.Name+" --kind builder --lang "+o.Lang)
 	}
 	if plan.Module == "" {
 		plan.Module = "example.com/" + plan.Program()

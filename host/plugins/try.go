@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,7 +106,7 @@ func built(ctx context.Context, folder, scratch string) (string, error) {
 			return "", err
 		}
 		out := filepath.Join(scratch, filepath.Base(main))
-		return out, inFolder(ctx, folder, nil, "go", "build", "-o", out, main)
+		return out, inFolder(ctx, folder, nil, "go", "build", "-o="+out, main)
 	case has("Makefile"):
 		if err := inFolder(ctx, folder, nil, "make", "-s"); err != nil {
 			return "", err
@@ -154,8 +155,10 @@ func inFolder(ctx context.Context, folder string, out *bytes.Buffer, argv ...str
 		cmd.Stdout = out
 	}
 	if err := cmd.Run(); err != nil {
-		return diag.New(judge.BlockedPlugin, "the plugin can't be built", strings.Join(strings.FieldsFunc(err.Error()+"\n"+tailText(said.String()), func(r rune) bool { return r == '\n' || r == '\t' }), "; "),
-			"`cd "+diag.Word(folder)+" && "+strings.Join(argv, " ")+"`")
+		lines := strings.FieldsFunc(tailText(said.String()), func(r rune) bool { return r == '\n' || r == '\t' })
+		lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, "# ") }) // go's name of the package
+		return diag.New(judge.BlockedPlugin, "the plugin can't be built", cmp.Or(strings.Join(lines, "; "), err.Error()),
+			"`cd "+diag.Word(folder)+" && "+strings.Join(slices.DeleteFunc(argv, func(a string) bool { return strings.HasPrefix(a, "-o=") }), " ")+"`")
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func installed(t *testing.T, dir string, uid int) {
 	}
 	prefix := filepath.Join(dir, "a prefix")
 	installScript := filepath.Join(dir, "tree", ".ci", "install")
-	sh("mkdir -p made tree/.ci && cat >" + installScript + " <<'END'\n" + string(script) + "\nEND\nchmod 755 " + installScript)
+	sh("mkdir -p made tree/.ci tree/sdk && echo sdk >tree/sdk/doc.go && cat >" + installScript + " <<'END'\n" + string(script) + "\nEND\nchmod 755 " + installScript)
 	install := func(args ...string) string {
 		t.Helper()
 		out, err := run(installScript, args...)
@@ -76,7 +76,7 @@ func installed(t *testing.T, dir string, uid int) {
 	}
 	sh("echo mine >'a prefix/libexec/relay/relay-plugin-mine'; rm made/relay-plugin-b; echo '# newer' >>made/relay; echo ../../../made/relay >>'a prefix/libexec/relay/installed'")
 	install(prefix) // a newer one, with a plugin less
-	if got := tree(t, prefix); got != "bin/relay libexec/relay/installed libexec/relay/relay-fleet libexec/relay/relay-plugin-a libexec/relay/relay-plugin-mine share/fish/vendor_completions.d/relay.fish share/man/man1/relay.1" {
+	if got := tree(t, prefix); got != "bin/relay libexec/relay/installed libexec/relay/relay-fleet libexec/relay/relay-plugin-a libexec/relay/relay-plugin-mine share/fish/vendor_completions.d/relay.fish share/man/man1/relay.1 share/relay/sdk/doc.go" {
 		t.Errorf("installed twice: %s", got)
 	}
 	if b, err := os.ReadFile(filepath.Join(prefix, "bin", "relay")); !strings.HasSuffix(string(b), "# newer\n") {

@@ -140,10 +140,13 @@ func (r release) build(platform string) (string, error) {
 	return bin, nil
 }
 
-// writePages has this machine's relay write what is the same for every platform.
+// writePages has this machine's relay write what is the same for every platform, and puts the SDK beside it.
 func (r release) writePages() error {
 	bin, err := r.build("")
 	if err != nil {
+		return err
+	}
+	if err := os.CopyFS(filepath.Join(r.pages, "share", "relay", "sdk"), os.DirFS(filepath.Join(r.src, "sdk"))); err != nil {
 		return err
 	}
 	_, err = output(r.src, filepath.Join(bin, "relay"), "man", "--prefix", r.pages)
