@@ -22,8 +22,34 @@ func TestAllCompile(t *testing.T) {
 		if _, err := Compiled(n); err != nil {
 			t.Errorf("%s: %v", n, err)
 		}
-		if !json.Valid(Bytes(n)) {
-			t.Errorf("%s: not JSON", n)
+		var doc any
+		if err := json.Unmarshal(Bytes(n), &doc); err != nil {
+			t.Errorf("%s: not JSON: %v", n, err)
+		}
+		described(t, n, doc)
+	}
+}
+
+// described holds a schema to say of each field what it is; conditions name fields that are described elsewhere.
+func described(t *testing.T, at string, v any) {
+	node, _ := v.(map[string]any)
+	if all, _ := v.([]any); all != nil {
+		for _, v := range all {
+			described(t, at, v)
+		}
+	}
+	for name, v := range node {
+		switch fields, _ := v.(map[string]any); name {
+		case "if", "then", "allOf", "const", "enum", "default":
+		case "properties":
+			for field, v := range fields {
+				if f, _ := v.(map[string]any); f["description"] == nil && f["$ref"] == nil {
+					t.Errorf("%s.%s has no description", at, field)
+				}
+				described(t, at+"."+field, v)
+			}
+		default:
+			described(t, at, v)
 		}
 	}
 }
@@ -158,6 +184,9 @@ func TestBuilderResultContract(t *testing.T) {
 		}
 		for _, words := range []string{"$id", "title", "description"} {
 			delete(tree, words)
+		}
+		for _, field := range tree["properties"].(map[string]any) {
+			delete(field.(map[string]any), "description")
 		}
 		return tree
 	}

@@ -215,7 +215,7 @@ func outputSchema(t *testing.T) string {
 	var kinds []any
 	for _, kind := range slices.Sorted(maps.Keys(outputs)) {
 		of := d.of(reflect.TypeOf(outputs[kind]))
-		d.defs[kind] = object{"properties": object{"kind": object{"const": kind}}, "allOf": []any{of}}
+		d.defs[kind] = object{"properties": object{"kind": object{"const": kind, "description": "Which document this is."}}, "allOf": []any{of}}
 		kinds = append(kinds, object{"if": object{"properties": object{"kind": object{"const": kind}}}, "then": object{"$ref": "#/$defs/" + kind}})
 	}
 	if len(d.missing) > 0 {
@@ -226,7 +226,8 @@ func outputSchema(t *testing.T) string {
 	enc.SetIndent("", " ")
 	if err := enc.Encode(object{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://github.com/paxiom/relay/schemas/output.schema.json",
 		"title": "what commands print with --json", "description": "One document on standard output: its field kind says which of $defs it is, and version which version of that; of relay.version and relay.plugin.pack it is the program's. A command that fails prints relay.error. Its field next is what to type next, a command first where there is one.",
-		"type": "object", "required": []string{"kind", "version"}, "properties": object{"kind": object{"type": "string"}, "version": object{"type": []string{"integer", "string"}}},
+		"type": "object", "required": []string{"kind", "version"}, "properties": object{"kind": object{"type": "string", "description": "Which document this is: the name of one of $defs."},
+			"version": object{"type": []string{"integer", "string"}, "description": "The version of that document's format, or, of relay.version and relay.plugin.pack, the program's."}},
 		"allOf": kinds, "$defs": d.defs}); err != nil {
 		t.Fatal(err)
 	}

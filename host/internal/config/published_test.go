@@ -10,12 +10,12 @@ import (
 // JSONSchema is the published schema of the configuration file, made from the
 // table. The copy in schemas/ is kept fresh by a test.
 func JSONSchema() []byte {
-	return published(object(specs), "config", "relay configuration")
+	return published(object(specs, ""), "config", "relay configuration")
 }
 
 // ServiceJSONSchema is the published schema of a service file.
 func ServiceJSONSchema() []byte {
-	return published(object(serviceSpecs), "service", "relay service")
+	return published(object(serviceSpecs, "service file"), "service", "relay service")
 }
 
 func published(s map[string]any, name, title string) []byte {
@@ -32,7 +32,60 @@ func published(s map[string]any, name, title string) []byte {
 	return b.Bytes()
 }
 
-func object(s *spec) map[string]any {
+// sections say what keys have in common, by their path; those of a service file below "service file".
+var sections = map[string]string{
+	"box":                            "The place in which builders and checks run.",
+	"box.limits":                     "Limits of each process group in a box.",
+	"box.network":                    "Which hosts each role may reach from its box.",
+	"budgets":                        "Caps on calls and dollars, which stop work before they are passed.",
+	"budgets.per_cycle":              "Caps on one audit cycle.",
+	"budgets.per_day":                "Caps on a calendar day, in local time.",
+	"budgets.per_milestone":          "Caps on one milestone.",
+	"budgets.per_run":                "Caps on one run.",
+	"builder":                        "Which builder changes files, and its limits.",
+	"builder.claude_code":            "Settings of the builder claude-code.",
+	"builder.cursor":                 "Settings of the builder external, under the name that seed configurations use.",
+	"builder.external":               "Settings of the builder external, which runs a program of yours.",
+	"builder.patch":                  "Settings of the builder patch.",
+	"claude_code_cli":                "How the program claude is started.",
+	"commit":                         "How a change that landed is committed.",
+	"cycles":                         "Work trees of audit cycles.",
+	"diff_limits":                    "Size limits of a task that names none.",
+	"evidence":                       "Attestations of landed commits.",
+	"fallback":                       "Who takes over while a vendor is at its limit or down.",
+	"history":                        "What is kept of past runs.",
+	"limits":                         "How vendors' limits are waited for.",
+	"models":                         "Models of the planner and the builder.",
+	"notify":                         "Where relay says that something needs you.",
+	"orchestrator":                   "The planner, which proposes tasks, and its limits.",
+	"pipeline":                       "Steps, limits and scope of a pipeline.",
+	"pipeline.cleanup":               "The step that works through the review's findings.",
+	"pipeline.code":                  "The step that builds a task.",
+	"pipeline.criteria":              "The step that checks acceptance criteria.",
+	"pipeline.plan":                  "The step that plans a task.",
+	"pipeline.push":                  "Where finished tasks are pushed.",
+	"pipeline.review":                "The step that reviews what was built.",
+	"pipeline.scope":                 "What a task may change if it has no scope of its own.",
+	"runner":                         "Limits of a tick, and relay's own files.",
+	"runner.crash_cleanup":           "What the next start removes and checks after a crash.",
+	"runner.render_report_md":        "REPORT.md, the report for people.",
+	"scope":                          "What tasks may change: defaults, and a ceiling above them.",
+	"scope.ceiling":                  "What no task may go beyond, whatever it asks for.",
+	"telemetry":                      "OpenTelemetry spans.",
+	"verification":                   "The checks that a change has to pass, and how they run.",
+	"worktree":                       "How uncommitted changes are treated.",
+	"service file.cycle":             "Limits of a cycle on this service, and when it needs you.",
+	"service file.input":             "How much the auditors are given to read.",
+	"service file.models":            "Who audits, refines and revises.",
+	"service file.models.audit_a":    "The first auditor.",
+	"service file.models.audit_b":    "The second auditor.",
+	"service file.models.refinement": "The model that makes one plan of the audits.",
+	"service file.models.revision":   "The model or builder that carries out the plan.",
+	"service file.scope":             "What a revision may change.",
+	"service file.service":           "The service that is audited.",
+}
+
+func object(s *spec, path string) map[string]any {
 	props, required := map[string]any{}, []string{}
 	for _, name := range s.order {
 		child := s.children[name]
@@ -42,7 +95,12 @@ func object(s *spec) map[string]any {
 				required = append(required, name)
 			}
 		} else {
-			props[name] = object(child)
+			at := strings.TrimPrefix(path+"."+name, ".")
+			group := object(child, at)
+			if group["description"] = sections[at]; sections[at] == "" {
+				panic("config: sections says nothing of " + at)
+			}
+			props[name] = group
 		}
 	}
 	out := map[string]any{"type": "object", "additionalProperties": false, "properties": props}
@@ -76,13 +134,13 @@ func (s *spec) schema() map[string]any {
 	case kCommand:
 		out["type"], out["items"] = []string{"string", "array"}, map[string]any{"type": "string"}
 	case kObjects:
-		out["type"], out["items"], out["maxItems"] = "array", object(s.each), limit(k)
+		out["type"], out["items"], out["maxItems"] = "array", object(s.each, s.key.path), limit(k)
 	case kMap:
 		out["type"] = "object"
 		if s.each.key != nil {
 			out["additionalProperties"] = s.each.schema()
 		} else {
-			out["additionalProperties"] = object(s.each)
+			out["additionalProperties"] = object(s.each, s.key.path)
 		}
 	case kAny:
 		out["type"] = "object"
@@ -95,7 +153,7 @@ func (s *spec) schema() map[string]any {
 		out["oneOf"] = []any{
 			map[string]any{"type": "string", "pattern": "^(env:[A-Za-z_][A-Za-z0-9_]*|file:(~/|/).+)$"},
 			map[string]any{"type": "object", "additionalProperties": false, "required": []string{"command"}, "properties": map[string]any{
-				"command": map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"type": "string"}}}},
+				"command": map[string]any{"description": "A program that prints it, with its arguments.", "type": "array", "minItems": 1, "items": map[string]any{"type": "string"}}}},
 		}
 	}
 	if text, _ := k.def.(string); k.only != "" && !strings.Contains(text, "{workspace}") {

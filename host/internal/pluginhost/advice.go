@@ -39,6 +39,16 @@ var logins = map[string]string{
 	"gemini-cli":  "`gemini` logs in when it is started; or set GEMINI_API_KEY",
 }
 
+// installs say how to get the programs of the plugins that come with relay.
+var installs = map[string]string{
+	"claude":      "`npm install -g @anthropic-ai/claude-code`, or set claude_code_cli.command to its path",
+	"claude-code": "`npm install -g @anthropic-ai/claude-code`, or set claude_code_cli.command to its path",
+	"codex":       "`npm install -g @openai/codex`, or set plugins.codex.command to its path",
+	"codex-exec":  "`npm install -g @openai/codex`, or set plugins.codex-exec.command to its path",
+	"gemini":      "`npm install -g @google/gemini-cli`, or set plugins.gemini.command to its path",
+	"gemini-cli":  "`npm install -g @google/gemini-cli`, or set plugins.gemini-cli.command to its path",
+}
+
 // accounts are where the vendors show what an account may do and what it owes.
 var accounts = map[string]string{
 	"claude":      "https://console.anthropic.com/settings/billing",
@@ -65,6 +75,9 @@ func advice(plugin string, reason pluginpb.Failure_Reason) string {
 	case pluginpb.Failure_REASON_BAD_CONFIG, pluginpb.Failure_REASON_UNSUPPORTED:
 		return "`relay config show plugins` shows its settings; correct plugins." + plugin + ", then `relay doctor` tries it"
 	case pluginpb.Failure_REASON_TOOL_MISSING:
+		if install := installs[plugin]; install != "" {
+			return install + "; then `relay doctor` tries it"
+		}
 		return "`relay plugin info " + plugin + "` names the programs that it needs; install what is missing, then `relay doctor` tries it"
 	case pluginpb.Failure_REASON_MODEL_UNKNOWN:
 		return "`relay config show models` shows the model that is asked for; correct its name"

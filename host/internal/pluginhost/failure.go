@@ -163,7 +163,8 @@ func (p *Plugin) reported(rpc string, w *pluginpb.Failure) *Failure {
 	if says := quoted(w.GetDetail(), saysDetail); says != "" {
 		f.Detail = "it says: " + says
 	}
-	if says := quoted(w.GetFix(), saysFix); says != "" {
+	own := f.Reason == pluginpb.Failure_REASON_TOOL_MISSING && installs[p.spec.Entry.Name] != "" // then relay's words say the same
+	if says := quoted(w.GetFix(), saysFix); says != "" && !own {
 		f.Says = p.spec.label() + " suggests: " + says
 	}
 	if f.Reason == pluginpb.Failure_REASON_TOOL_MISSING {

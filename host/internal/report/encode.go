@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/schemas"
@@ -129,15 +129,8 @@ func SafeJSON(b []byte) []byte {
 	return out
 }
 
-// nextText is the value of a field next. Within a text of JSON the key can't stand so: its
-// quotes would be escaped.
-var nextText = regexp.MustCompile(`"next": ?"(?:[^"\\]|\\.)*"`)
-
-// Printed is SafeJSON of a document for people and scripts: in next, commands stand without
-// the backquotes that mark them in relay's texts.
-func Printed(b []byte) []byte {
-	return nextText.ReplaceAllFunc(SafeJSON(b), func(next []byte) []byte { return bytes.ReplaceAll(next, []byte("`"), nil) })
-}
+// Printed is SafeJSON of a document for people and scripts, without Markdown.
+func Printed(b []byte) []byte { return diag.Plain(SafeJSON(b)) }
 
 // invisible tells characters that a reader can't see or that move what he sees:
 // controls, bidirectional marks, zero-width characters, separators of lines.

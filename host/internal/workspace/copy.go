@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge/git"
 )
 
@@ -220,6 +221,9 @@ func (w *Workspace) copy(rel string, top bool) error {
 	if err == nil && isReport(rel) {
 		b = w.formOf().fit(b)
 	}
+	if err == nil && isJSON(rel) {
+		b = diag.Plain(b)
+	}
 	if err == nil {
 		err = WriteScratch(to, b)
 	}
@@ -232,10 +236,12 @@ func (w *Workspace) copy(rel string, top bool) error {
 // maxCopied is the largest file that is copied, in bytes; a larger one has no copy.
 const maxCopied = 64 << 20
 
-// same says that the copy is that of the file fi as it is now; that of a report may be shorter.
+func isJSON(rel string) bool { return filepath.Ext(rel) == ".json" }
+
+// same says that the copy is that of the file fi as it is now; that of JSON may be shorter.
 func same(rel string, fi fs.FileInfo, to string) bool {
 	there, err := os.Lstat(to)
-	return err == nil && there.Mode().IsRegular() && (there.Size() == fi.Size() || isReport(rel)) && there.ModTime().Equal(fi.ModTime())
+	return err == nil && there.Mode().IsRegular() && (there.Size() == fi.Size() || isJSON(rel)) && there.ModTime().Equal(fi.ModTime())
 }
 
 // newer says that the operator has edited the copy, which he may do with a plan.

@@ -74,9 +74,6 @@ func (w *watcher) key(k tea.KeyPressMsg) tea.Cmd {
 func (w *watcher) listKey(k string) tea.Cmd {
 	switch k {
 	case "esc":
-		if w.filter == "" {
-			return tea.Quit
-		}
 		w.filter = ""
 		w.list()
 	case "q":
@@ -139,9 +136,9 @@ func (w *watcher) act(k string) tea.Cmd {
 		}
 		chosen := *it
 		w.mode, w.sure = modeSure, func() tea.Cmd { return w.capture(chosen, "undo "+chosen.id, "undo", chosen.id) }
-		w.said = "take back " + Text(it.id) + " with a new commit? y does it, any other key does not"
+		w.said = "y undoes " + Text(it.id) + " with a new commit, any other key cancels"
 	case "S":
-		if it.kind != "run" {
+		if it.kind != "run" && it.kind != host.NeedProblem {
 			w.said = "only a run can be salvaged; choose one"
 			return nil
 		}
@@ -159,7 +156,7 @@ func (w *watcher) act(k string) tea.Cmd {
 	case "s":
 		chosen := *it
 		w.mode, w.sure = modeSure, func() tea.Cmd { return w.capture(chosen, "stop", "stop", "--drain") }
-		w.said = "end what works in " + Text(chosen.repo.Root()) + " after its tick or task? y does it, any other key does not"
+		w.said = "y ends what works here after its tick or task, any other key cancels: " + Text(chosen.repo.Root())
 	case "w":
 		return w.capture(*it, "wake", "wake")
 	default:

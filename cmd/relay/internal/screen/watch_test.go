@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/host/pipelines"
@@ -131,7 +133,7 @@ func TestWatchKeys(t *testing.T) {
 	s.Keys("q", "u")
 	s.Shows("only a run that landed can be undone")
 	s.Keys("k", "u")
-	s.Shows("take back 20261121-113000-bbbb")
+	s.Shows("y undoes 20261121-113000-bbbb with a new commit, any other key cancels")
 	s.Keys("n")
 	s.Shows("nothing was done")
 	s.Keys("u", "y")
@@ -149,7 +151,7 @@ func TestWatchKeys(t *testing.T) {
 	s.Keys("Enter")
 	s.Shows("relay audit review bf3c91aa is done", "NEEDS YOU")
 	s.Keys("s")
-	s.Shows("y does it")
+	s.Shows("y ends what works here", "any other key cancels")
 	s.Keys("n")
 	s.Shows("nothing was done")
 	s.Keys("a", "2", "1", "BSpace", "ü")
@@ -164,6 +166,18 @@ func TestWatchKeys(t *testing.T) {
 	s.Shows("over")
 	if got := strings.TrimSpace(s.Tmux("display-message", "-p", "#{cursor_flag} #{alternate_on}")); got != "1 0" {
 		t.Errorf("cursor shown, alternate screen: %s", got)
+	}
+}
+
+// What a stopped run had built is fetched from the row that says it stopped, too; esc, which leaves
+// everything else, does not leave the list.
+func TestSalvageAProblem(t *testing.T) {
+	w := watcher{items: []item{{kind: host.NeedProblem, id: "20261121-100000-cccc", repo: &watched{Source: full()}}}}
+	if cmd := w.act("S"); cmd == nil || w.said != "" {
+		t.Errorf("it says %q", w.said)
+	}
+	if w.key(tea.KeyPressMsg{Code: tea.KeyEscape}) != nil {
+		t.Error("esc does something")
 	}
 }
 
