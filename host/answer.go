@@ -42,7 +42,7 @@ func (r *Repo) Answer(ctx context.Context, run, answer string) (*AnswerResult, e
 		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "relay can't read whether a question is waiting", "`relay recover`")
 	}
 	if q == nil {
-		return nil, diag.New("", "there is no question to answer", "no run has asked one, or it has been answered", "`relay status`")
+		return nil, diag.New("", "no question is open", "no run has asked one, or it has been answered", "`relay status`")
 	}
 	if run != "" && q.RunID != run {
 		return nil, diag.New("", "nothing was answered", "the question that you read is no longer open; another one is: "+q.Prompt, "`relay status`")
@@ -113,7 +113,7 @@ func choose(answer string, choices []string) (string, error) {
 		return answer, nil
 	}
 	if n < 1 || n > len(choices) {
-		return "", diag.New(judge.Code(""), fmt.Sprintf("there is no choice %d", n), fmt.Sprintf("the question offers 1 to %d", len(choices)), "`relay status` shows them")
+		return "", diag.New(judge.Code(""), fmt.Sprintf("the question has no choice %d", n), fmt.Sprintf("it offers 1 to %d", len(choices)), "`relay status` shows them")
 	}
 	return choices[n-1], nil
 }

@@ -70,7 +70,7 @@ func (r *Repo) DryRun(ctx context.Context, o RunOptions) (*DryRunResult, error) 
 	}
 	t.TaskFile = within(env.Root, o.TaskFile)
 	f, err := tick.Foresee(ctx, env, t)
-	d := &DryRunResult{Doc: DocOf("relay.dry_run", 1), Preflight: preflightLines(f.Checks), Checks: []DryRunCheck{}, ExitCode: ExitDone, Next: "`relay run`, with the same flags but --dry-run"}
+	d := &DryRunResult{Doc: DocOf("relay.dry_run", 1), Preflight: preflightLines(f.Checks), Checks: []DryRunCheck{}, ExitCode: ExitDone, Next: "`relay run`, with the same flags and without --dry-run"}
 	for _, line := range d.Preflight {
 		if !line.OK && !line.Skip {
 			d.Next, d.ExitCode = line.Fix, Explain(line.Code).ExitCode

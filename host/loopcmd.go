@@ -185,7 +185,7 @@ func (o LoopOptions) check() error {
 	case o.Resume:
 		return nil
 	case o.Mode != string(loop.Task) && o.Mode != string(loop.Milestone) && o.Mode != string(loop.Autonomous):
-		return bad(fmt.Sprintf("there is no mode %q", o.Mode), "the modes are task, milestone and autonomous")
+		return bad(fmt.Sprintf("%q isn't a mode", o.Mode), "the modes are task, milestone and autonomous")
 	case o.MaxTicks < 0:
 		return bad("--max-ticks can't be negative", "it counts ticks")
 	case o.MaxCostUSD < 0 || math.IsNaN(o.MaxCostUSD) || math.IsInf(o.MaxCostUSD, 0):

@@ -88,7 +88,7 @@ func (o *Opened) find(run string) (history.Meta, error) {
 			return history.Meta{}, err
 		}
 		if id == "" {
-			return history.Meta{}, diag.New("", "there is no run yet", "the history of this repository is empty", "`relay run`")
+			return history.Meta{}, diag.New("", "nothing has run here yet", "the history of this repository is empty", "`relay run`")
 		}
 		run = id
 	}

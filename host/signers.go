@@ -14,7 +14,7 @@ import (
 func readSigners(path string, own bool) (attest.Signers, error) {
 	b, err := workspace.ReadFile(path, maxSigners)
 	if own && errors.Is(err, fs.ErrNotExist) {
-		return nil, diag.New(judge.BlockedMissingConfig, "there are no signers to trust", "relay has signed nothing on this machine, and no signers were named",
+		return nil, diag.New(judge.BlockedMissingConfig, "relay knows no signers", "relay has signed nothing on this machine, and no signers were named",
 			"`relay verify --signers FILE`, with a file of allowed signers as ssh-keygen(1) and git have it")
 	}
 	if err != nil {

@@ -46,7 +46,7 @@ func TasksFault(err error) error {
 	var bad *prd.Error
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return diag.New("", "there is no task list here", TasksFile+" is not in the repository's root",
+		return diag.New("", "this repository has no task list", TasksFile+" is not in the repository's root",
 			"`relay pipeline init` writes one to begin with")
 	case errors.Is(err, prd.ErrBreaks):
 		return diag.Wrap(err, "", TasksFile+" can't be changed that way", "`relay task graph` draws what waits for what")

@@ -74,7 +74,7 @@ func (r *Repo) bringAll() (entries []catalog.Entry, err error) {
 func (r *Repo) bring(ctx context.Context, u Unpinned) (catalog.Entry, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return catalog.Entry{}, diag.Wrap(err, judge.BlockedPlugin, "there is no folder for the plugin "+u.Name, "`echo $HOME`: relay needs a home")
+		return catalog.Entry{}, diag.Wrap(err, judge.BlockedPlugin, "relay has no folder for the plugin "+u.Name, "`echo $HOME`: relay needs a home")
 	}
 	dir := filepath.Join(cache, "relay", "dev")
 	if err := release.Scratch(dir); err != nil {

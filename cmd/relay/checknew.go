@@ -67,7 +67,7 @@ func runCheckNew(ctx context.Context, repo *host.Repo, o *checkNewOptions) error
 // describeCheck has a model write the draft, shows it, and continues as `relay check add`.
 func describeCheck(ctx context.Context, o *checkNewOptions, repo *host.Repo) error {
 	if !o.yes && !o.app.interactive() { // before anything is paid
-		return usageError{what: "there is no terminal to ask on", why: "a check counts only once somebody has agreed to it", fix: "the same with --yes, or `relay check new " + diag.Word(o.name) + " --hidden`"}
+		return usageError{what: "relay can't ask you without a terminal", why: "a check counts only once somebody has agreed to it", fix: "the same with --yes, or `relay check new " + diag.Word(o.name) + " --hidden`"}
 	}
 	live := newProgress(o.app, repo)
 	res, err := checkcmd.Describe(ctx, repo, o.name, o.lang, o.about, live)
@@ -112,7 +112,7 @@ func runCheckAdd(ctx context.Context, repo *host.Repo, o *checkNewOptions) error
 			return nil
 		}
 		if !o.app.interactive() {
-			return diag.New("", "the check is still a draft", "there is no terminal to ask on", "`relay check add "+diag.Word(o.name)+" --yes`")
+			return diag.New("", "the check is still a draft", "relay can't ask you without a terminal", "`relay check add "+diag.Word(o.name)+" --yes`")
 		}
 		p := o.app.printer(o.app.err, o.app.errTTY)
 		tried(p, t)

@@ -125,7 +125,7 @@ func runConfigShow(ctx context.Context, repo *host.Repo, o *configShowOptions) e
 			}
 		}
 		if len(under) == 0 {
-			return usageError{what: fmt.Sprintf("there is no configuration key %q", o.key), fix: "`relay config show` lists all keys"}
+			return usageError{what: fmt.Sprintf("the configuration has no key %q", o.key), fix: "`relay config show` lists all keys"}
 		}
 		c.Values = under
 	}

@@ -74,7 +74,7 @@ func runReport(ctx context.Context, repo *host.Repo, o *reportOptions) error {
 	}[o.format]
 	switch {
 	case !ok:
-		return usageError{what: "there is no format " + strconv.Quote(o.format), why: "it is text, markdown, html or json", fix: "`relay report --format html -o night.html`"}
+		return usageError{what: strconv.Quote(o.format) + " isn't a format of reports", why: "it is text, markdown, html or json", fix: "`relay report --format html -o night.html`"}
 	case o.open && o.format != "html":
 		return usageError{what: "--open goes with --format html", why: "a browser shows the page", fix: "`relay report --open`"}
 	case o.output != "" && render == nil:

@@ -48,7 +48,11 @@ func dryRun(ctx context.Context, a *app, repo *host.Repo, o host.RunOptions) err
 		case len(d.Checks) == 0 && d.Task != nil:
 			p.row("checks", p.yellow("none: the change would be judged, not verified"))
 		case d.Task == nil:
-			p.row(first(len(d.Checks), "checks"), p.dim("and those that the task names"))
+			also := "those that the task names"
+			if len(d.Checks) > 0 {
+				also = "and " + also
+			}
+			p.row(first(len(d.Checks), "checks"), p.dim(also))
 		}
 		p.row("at most", atMost(d.AtMost))
 		problem(p, d.Problem)

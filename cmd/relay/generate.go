@@ -39,7 +39,7 @@ func newPipelineGenerateCmd(a *app) *cobra.Command {
 
 func runPipelineGenerate(ctx context.Context, repo *host.Repo, o *generateOptions) error {
 	if !o.yes && !o.dry && !o.app.interactive() { // before anything is paid
-		return usageError{what: "there is no terminal to ask on", why: "a task list is only written when somebody agrees to it",
+		return usageError{what: "relay can't ask you without a terminal", why: "a task list is only written when somebody agrees to it",
 			fix: "`relay pipeline generate --dry-run`, then `relay pipeline generate --yes`, which takes the same answer"}
 	}
 	if o.hidden && (o.dry || o.app.json) {

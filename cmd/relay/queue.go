@@ -21,7 +21,7 @@ func newQueueCmd(a *app) *cobra.Command {
 		Use:     "queue",
 		Aliases: []string{"ask"}, // what waits is mostly questions
 		Short:   "What waits for you, and the cycles in flight",
-		Long:    "Lists the audit cycles in flight, the tasks and loops that wait, what a tick asks or ended at, and\nwhat a crash cut off. Ends with exit code 1 when something waits for you. All of it is\nin queue.md of the workspace, too, but for what a crash cut off.",
+		Long:    "Lists the audit cycles in flight, the tasks and loops that wait, what a tick asks or ended at, and\nwhat a crash cut off. Ends with exit code 1 when something waits for you. All of it is\nin queue.md of the workspace, too, except what a crash cut off.",
 		Example: "relay queue\nrelay queue --all              # relay ask is the same\nrelay queue; [ $? -eq 1 ] && echo \"something waits\"",
 		GroupID: groupLook,
 		Args:    noArgs,

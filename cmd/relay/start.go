@@ -35,7 +35,7 @@ func newStartCmd(a *app) *cobra.Command {
 	f.StringVar(&o.base, "base", "", "begin at `COMMIT` or branch, not at HEAD")
 	f.StringArrayVar(&o.models, "model", nil, "`[ROLE=]MODEL` for this cycle: audit_a, audit_b or refinement")
 	f.StringArrayVar(&o.with, "with", nil, "override `KEY=VALUE` of the service for this cycle")
-	f.BoolVar(&o.force, "force", false, "although another cycle works on the service")
+	f.BoolVar(&o.force, "force", false, "even if another cycle works on the service")
 	return cmd
 }
 

@@ -151,7 +151,7 @@ func askTrust(o *trustOptions, t *setup.TrustResult) error {
 		of = " " + host.Safe(o.id)
 	}
 	if !a.interactive() {
-		return usageError{what: "there is no terminal to ask on", why: "agreeing needs a terminal, or the digest that you have looked at",
+		return usageError{what: "relay can't ask you without a terminal", why: "agreeing needs a terminal, or the digest that you have looked at",
 			fix: "`relay trust --show" + of + "`, then `relay trust" + of + " --digest " + t.Digest + "`"}
 	}
 	p := a.printer(a.err, a.errTTY)

@@ -93,7 +93,7 @@ func runVersion(ctx context.Context, o *versionOptions) (err error) {
 		if v.Newest != "" {
 			p.linef("%s is there: https://github.com/paxiom/relay/releases", host.Safe(v.Newest))
 		} else if o.check {
-			p.linef("there is no newer release")
+			p.linef("this is the newest release")
 		}
 	})
 }

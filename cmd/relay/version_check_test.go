@@ -80,7 +80,7 @@ func TestVersionCheck(t *testing.T) {
 		t.Errorf("as JSON: %s", out)
 	}
 	latest = "v0.0.0-2020"
-	if out, code := relay(proxy.URL, "version", "--check"); code != 0 || !strings.Contains(out, "no newer release") {
+	if out, code := relay(proxy.URL, "version", "--check"); code != 0 || !strings.Contains(out, "this is the newest release") {
 		t.Errorf("an older one: %d %s", code, out)
 	}
 	if out, code := relay("http://127.0.0.1:1", "version", "--check"); code != 3 || !strings.Contains(out, "github.com can't be asked") {

@@ -173,7 +173,7 @@ func draft(dir, name string) (verify.Command, error) {
 		}
 		return c, nil
 	}
-	return c, diag.New("", "there is no draft of a check "+host.Safe(name), "its folder would be "+dir+", with check.py, check.mjs, check.go or a program called check", "`relay check new "+diag.Word(name)+" --hidden`")
+	return c, diag.New("", "the check "+host.Safe(name)+" has no draft", "its folder would be "+dir+", with check.py, check.mjs, check.go or a program called check", "`relay check new "+diag.Word(name)+" --hidden`")
 }
 
 // placeheld has arguments name the folder by its placeholder.

@@ -49,7 +49,7 @@ func New(_ context.Context, r *host.Repo, name, language string) (*NewResult, er
 	}
 	file, skeleton := templates.Check(language)
 	if skeleton == "" {
-		return nil, diag.New("", fmt.Sprintf("there is no template for %q", host.Safe(language)), "a check is written in python, javascript or go, and calls code in any language", "`relay check new "+name+" --hidden --lang python`")
+		return nil, diag.New("", fmt.Sprintf("relay has no template for a check in %s", host.Safe(language)), "a check is written in python, javascript or go, and calls code in any language", "`relay check new "+name+" --hidden --lang python`")
 	}
 	dir := filepath.Join(config.ChecksDir(config.UserDir(r.Options.Env)), name)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {

@@ -307,7 +307,7 @@ func (c *Cycle) takeCode(ctx context.Context, m *material, refs map[string]bool)
 		}
 	}
 	if m.facts.Files == 0 {
-		return diag.New(judge.BlockedMissingConfig, "there is no code to audit", "no file of the branch matches code, or all of them are left out", "`relay audit service show "+s.Service.ID+"`, then correct code and code_exclude")
+		return diag.New(judge.BlockedMissingConfig, "the service has no code to audit", "no file of the branch matches code, or all of them are left out", "`relay audit service show "+s.Service.ID+"`, then correct code and code_exclude")
 	}
 	m.code, m.numbered = plain.String(), numbered.String()
 	return nil

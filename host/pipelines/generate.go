@@ -96,7 +96,7 @@ func (g *generation) read() error {
 	b, err := beneath.ReadFile(g.repo.Root, AgentsFile, 1<<20)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return diag.New(judge.BlockedMissingConfig, "there is no "+AgentsFile, "the task list is made from its section on tasks", "`relay pipeline init` writes one to begin with")
+		return diag.New(judge.BlockedMissingConfig, AgentsFile+" is missing", "the task list is made from its section on tasks", "`relay pipeline init` writes one to begin with")
 	case err != nil:
 		return workspace.Unreadable(path, err)
 	case bytes.Equal(b, templates.Agents):

@@ -168,7 +168,7 @@ func (s *shop) take(ctx context.Context, from, version, key string, platforms []
 		}
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return nil, diag.Wrap(err, judge.BlockedPlugin, "there is no place to build a plugin", "`export HOME=…`")
+			return nil, diag.Wrap(err, judge.BlockedPlugin, "relay has no folder to build a plugin in", "`export HOME=…`")
 		}
 		// By the built-in configuration, as in pinOf.
 		env := pluginenv.Env{Config: config.Default(), StateDir: s.repo.StateDir(), Home: s.repo.Home(), Version: s.repo.Options.Version}

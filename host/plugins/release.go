@@ -88,7 +88,7 @@ func MakeSignKey(path string) (*Key, error) {
 // Search lists what a mirror has. Nothing of it is believed when it is installed.
 func Search(ctx context.Context, r *host.Repo, mirror, text string) (*Found, error) {
 	if !release.IsRemote(mirror) {
-		return nil, diag.New(judge.BlockedPlugin, "there is no mirror to search", "a mirror is an https:, file: or git+https: URL with an index.json", "`relay plugin search --mirror URL`")
+		return nil, diag.New(judge.BlockedPlugin, "relay plugin search needs a mirror", "a mirror is an https:, file: or git+https: URL with an index.json", "`relay plugin search --mirror URL`")
 	}
 	index, err := release.ReadIndex(ctx, mirror, "")
 	if _, ok := diag.As(err); ok {

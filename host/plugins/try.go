@@ -66,7 +66,7 @@ func Test(ctx context.Context, o TestOptions) (*Rules, error) {
 	}
 	res := &Rules{Doc: host.DocOf("relay.plugin.rules", 1), Plugin: filepath.Base(binary), Rules: plugintest.Verify(ctx, cfg)}
 	if len(res.Rules) == 0 {
-		return nil, diag.New(judge.BlockedPlugin, "there is no rule "+strings.Join(o.Rules, ", "), "rules have names such as B1, cases such as \"case hello\"", "`relay plugin test PATH` runs and lists them all")
+		return nil, diag.New(judge.BlockedPlugin, "no rule is called "+strings.Join(o.Rules, ", "), "rules have names such as B1, cases such as \"case hello\"", "`relay plugin test PATH` runs and lists them all")
 	}
 	if isScript(cfg.Binary) {
 		res.Notes = append(res.Notes, "it is a script, which relay does not start: make one program of it before it is installed (docs/plugin-authors/other-languages.md)")

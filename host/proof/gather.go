@@ -88,7 +88,7 @@ func (g *evidence) commits(ctx context.Context) (commits []string, err error) {
 		return nil, notRead(err)
 	}
 	if len(commits) == 0 {
-		return nil, diag.New("", "there is nothing to export", "there is no commit in what was asked for, or none with an attestation", fix)
+		return nil, diag.New("", "nothing to export", "there is no commit in what was asked for, or none with an attestation", fix)
 	}
 	return commits, nil
 }

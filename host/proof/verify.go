@@ -86,7 +86,7 @@ func notNamed(err error, what []string) *diag.Error {
 		for _, w := range what {
 			line += " " + diag.Word(w)
 		}
-		return diag.New("", "there is no commit in "+asked, err.Error(), "`"+line+"` shows those of a range, which is written OLD..NEW")
+		return diag.New("", asked+" has no commit", err.Error(), "`"+line+"` shows those of a range, which is written OLD..NEW")
 	}
 	if bad, ok := errors.AsType[*attest.NameError](err); ok {
 		asked = bad.Name

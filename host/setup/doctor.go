@@ -99,7 +99,7 @@ func (d *DoctorResult) git(ctx context.Context, dir string, environ []string) bo
 
 func (d *DoctorResult) config(o *host.Opened) {
 	if o.Loaded.File == "" {
-		d.fail("config", diag.New(judge.BlockedMissingConfig, "there is no configuration", "no relay.config.* and no relais.config.json at the repository's root", "`relay init`"))
+		d.fail("config", diag.New(judge.BlockedMissingConfig, "this repository has no configuration for relay", "no relay.config.* and no relais.config.json at the repository's root", "`relay init`"))
 		return
 	}
 	d.Checks = append(d.Checks, health.Check{ID: "config", OK: true, What: o.Loaded.File, Warnings: o.Loaded.Notices})
@@ -257,7 +257,7 @@ func (d *DoctorResult) plugins(ctx context.Context, r *host.Repo, o *host.Opened
 	for _, e := range cat.List() {
 		if e.State != catalog.OK {
 			d.Checks = append(d.Checks, health.Check{ID: "plugin", OK: true, Skip: true,
-				What: fmt.Sprintf("%s is %s", e.Name, e.State), Why: e.Reason, Fix: "`relay plugin list`"})
+				What: fmt.Sprintf("%s: %s", e.Name, e.State), Why: e.Reason, Fix: "`relay plugin list`"})
 		}
 	}
 }

@@ -132,6 +132,9 @@ func matches(schema, doc []byte) error {
 
 // takeTask uses the operator's own task.
 func (r *run) takeTask() error {
+	if err := r.unready(); err != nil {
+		return err
+	}
 	err := r.accept(r.o.Task)
 	if err == nil && !r.o.Again {
 		err = r.misspelt()
@@ -142,6 +145,28 @@ func (r *run) takeTask() error {
 			name = "the task on standard input"
 		}
 		return diag.Wrap(err, judge.BlockedTaskInvalid, name+" is not valid", "fix it, then `"+r.ownCommand()+"`")
+	}
+	return nil
+}
+
+// unready says why a builder that is installed can't carry out the operator's task. One that is not
+// installed is not a value that the task may have.
+func (r *run) unready() error {
+	var named struct {
+		Builder struct {
+			Mode string `json:"mode"`
+		} `json:"builder"`
+	}
+	_ = json.Unmarshal(r.o.Task, &named)
+	for _, e := range r.env.Catalog.List() {
+		if e.Name != catalog.Canonical(named.Builder.Mode) || e.Name == "patch" || !e.Is(catalog.Builder) || r.canStart(&e) {
+			continue
+		}
+		if _, err := r.env.Catalog.Find(e.Name, catalog.Builder); err != nil {
+			return err
+		}
+		return diag.New(judge.BlockedTaskInvalid, "the task's builder "+e.Name+" can't start here", "its program was not found, or the configuration names none",
+			"`relay doctor --set builder.default_mode="+e.Name+"` says what it needs")
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (l *Loaded) editable(o Options, user bool) (was []byte, err error) {
 			dir = UserDir(o.Env)
 		}
 		if dir == "" {
-			return nil, diag.New(judge.BlockedMissingConfig, "there is no place for your configuration", "neither XDG_CONFIG_HOME nor HOME names a folder", "`export HOME=~`")
+			return nil, diag.New(judge.BlockedMissingConfig, "relay has no folder for your configuration", "neither XDG_CONFIG_HOME nor HOME names a folder", "`export HOME=~`")
 		}
 		names = userNames
 	}

@@ -336,7 +336,7 @@ func missing(dir string, names []string) error {
 	if len(names) == 1 {
 		fix = "`ls " + diag.Word(dir) + "`, then name a file that is there"
 	}
-	return diag.New(judge.BlockedMissingConfig, "there is no configuration", why, fix)
+	return diag.New(judge.BlockedMissingConfig, "this repository has no configuration for relay", why, fix)
 }
 
 // finish checks what concerns several keys, puts the workspace into the defaults,

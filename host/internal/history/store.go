@@ -199,7 +199,7 @@ func (s *Store) Find(id string) (Meta, error) {
 	}
 	switch {
 	case len(ids) == 0:
-		return Meta{}, diag.New("", "there are no runs yet", "the history of this repository is empty", "`relay run` makes the first one")
+		return Meta{}, diag.New("", "nothing has run here yet", "the history of this repository is empty", "`relay run` makes the first one")
 	case len(found) == 1:
 		return s.readMeta(found[0]), nil
 	case len(found) > 1:

@@ -66,7 +66,7 @@ func (e Env) box(ctx context.Context, entry catalog.Entry) (b *box.Box, plan *co
 	undo = append(undo, func() { os.RemoveAll(empty) })
 	sockets, gone, err := launch.NewSocketDir()
 	if err != nil {
-		return nil, nil, "", nil, diag.Wrap(err, judge.BlockedPlugin, "there is no place for plugins' sockets", "`ls -ld /tmp /tmp/relay-*` shows who owns them")
+		return nil, nil, "", nil, diag.Wrap(err, judge.BlockedPlugin, "relay can't make a folder for plugins' sockets", "`ls -ld /tmp /tmp/relay-*` shows who owns them")
 	}
 	undo = append(undo, gone)
 	if plan, err = confine.ForPlugin(e.limits(), confine.Provider, entry, nil, empty, e.Home, e.Refused); err != nil {

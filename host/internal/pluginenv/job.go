@@ -35,7 +35,7 @@ type Job struct {
 func (e Env) InBox(ctx context.Context, relay string, entry catalog.Entry, job Job) ([]byte, error) {
 	dir, remove, err := launch.NewSocketDir()
 	if err != nil {
-		return nil, diag.Wrap(err, judge.BlockedPlugin, "there is no place to try the plugin", "`ls -ld /tmp /tmp/relay-*` shows who owns them")
+		return nil, diag.Wrap(err, judge.BlockedPlugin, "relay can't make a folder to try the plugin in", "`ls -ld /tmp /tmp/relay-*` shows who owns them")
 	}
 	defer remove()
 	file := filepath.Join(dir, filepath.Base(entry.Path))

@@ -89,7 +89,7 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 	}
 	sockets, remove, err := launch.NewSocketDir()
 	if err != nil {
-		return nil, pluginhost.Spec{}, diag.Wrap(err, judge.BlockedPlugin, "there is no place for plugins' sockets", "`ls -ld /tmp /tmp/relay-*` shows who owns them")
+		return nil, pluginhost.Spec{}, diag.Wrap(err, judge.BlockedPlugin, "relay can't make a folder for plugins' sockets", "`ls -ld /tmp /tmp/relay-*` shows who owns them")
 	}
 	var tools []string
 	if kind == catalog.Builder {

@@ -99,7 +99,7 @@ func (g *registry) newest(ctx context.Context) (string, error) {
 		var list struct{ Tags []string }
 		next, err := g.read(ctx, page, &list)
 		if errors.Is(err, fs.ErrNotExist) {
-			return "", bad("there is no such repository, or not for everyone to read")
+			return "", bad("the repository is not there, or not public")
 		} else if err != nil {
 			return "", err
 		}

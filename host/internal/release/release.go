@@ -86,7 +86,7 @@ func newRelease(scratch string) (*Release, error) {
 		lock, err = store.Hold(dir)
 	}
 	if err != nil {
-		return nil, diag.Wrap(err, judge.BlockedPlugin, "there is no place for plugins", "`ls -ld "+diag.Word(scratch)+"`, then make it writable")
+		return nil, diag.Wrap(err, judge.BlockedPlugin, "relay can't make a folder for plugins", "`ls -ld "+diag.Word(scratch)+"`, then make it writable")
 	}
 	return &Release{dir: dir, lock: lock, seen: map[string]string{}}, nil
 }

@@ -270,7 +270,7 @@ func (s *Store) read() (*file, error) {
 // change reads, changes and writes under a lock, so that two at once lose nothing.
 func (s *Store) change(do func(*file) bool) (bool, error) {
 	if s.dir == "" {
-		return false, diag.New(judge.BlockedUntrustedConfig, "there is no place to save what you trust", "neither XDG_STATE_HOME nor HOME is set",
+		return false, diag.New(judge.BlockedUntrustedConfig, "relay can't save what you trust", "neither XDG_STATE_HOME nor HOME is set",
 			"`export XDG_STATE_HOME=/some/folder`, or set "+EnvName)
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {

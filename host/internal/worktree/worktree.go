@@ -155,7 +155,7 @@ func Reset(ctx context.Context, path, branch, base string) error {
 
 func (p *Pool) add(ctx context.Context, all []Tree, branch, base string) (string, error) {
 	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
-		return "", diag.Wrap(err, judge.BlockedMissingConfig, "there is no place for work trees", "`ls -ld "+diag.Word(filepath.Dir(p.Dir))+"`")
+		return "", diag.Wrap(err, judge.BlockedMissingConfig, "relay can't make a folder for work trees", "`ls -ld "+diag.Word(filepath.Dir(p.Dir))+"`")
 	}
 	taken := map[string]bool{}
 	for _, t := range all {
