@@ -84,7 +84,7 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 			"`relay status` shows it; `relay stop` stops it cleanly")
 	}
 	if o.Resume && old == nil {
-		return nil, diag.New("", "there is no loop to continue", "the last loop has ended, or there was none", "`relay loop --mode milestone`")
+		return nil, diag.New("", "no loop can be continued here", "the last loop has ended, or there was none", "`relay loop --mode milestone`")
 	}
 	// A loop that its first tick would end is none: it would stand there as the last one.
 	if state, info, err := lock.Inspect(repo.WS.Lock()); err == nil && state == lock.Held {
