@@ -163,8 +163,13 @@ func (r *runner) startError(ctxErr, cause error) *Error {
 			e.Why = c.Secrets.String(cause.Error())
 		}
 	}
-	if e.Tail != "" && e.Kind != Noise {
-		e.Why = strings.TrimPrefix(e.Why+"; it wrote: "+e.Tail, "; ")
+	tail := strings.Join(strings.FieldsFunc(e.Tail, func(r rune) bool { return r == '\n' || r == '\t' }), "; ")
+	switch {
+	case tail == "" || e.Kind == Noise:
+	case e.Panic != "" && strings.HasPrefix(tail, e.Panic):
+		e.Why = tail
+	default:
+		e.Why = strings.TrimPrefix(e.Why+"; it wrote: "+tail, "; ")
 	}
 	return e
 }

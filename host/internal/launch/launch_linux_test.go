@@ -269,6 +269,9 @@ func TestStartErrors(t *testing.T) {
 			if c.exit != "" && e.Exit != c.exit {
 				t.Errorf("exit %q, want %q", e.Exit, c.exit)
 			}
+			if strings.Contains(e.Why, "\n") || c.panicsWith != "" && strings.Count(e.Why, c.panicsWith) != 1 {
+				t.Errorf("why is not one line that says everything once: %q", e.Why)
+			}
 			if e.Panic != c.panicsWith || (e.Panic != "" && !strings.Contains(e.Stack, "perform")) {
 				t.Errorf("panic %q\n%s", e.Panic, e.Stack)
 			}
