@@ -102,6 +102,10 @@ func (p *Pipeline) attempt(t prd.Task) (*taskRun, error) {
 		open.Lost = "the task was edited since"
 	} else if open != nil && open.From != "" && p.o.Key != "" {
 		open.Lost = "the task is made anew under the key " + p.o.Key
+	} else if open != nil && open.Key != "" && p.o.Key != "" && open.Key != p.o.Key { // its result never reached the one that asked for it
+		if open.Key = p.o.Key; !sameWork(open.Task, t) {
+			open.Lost = "the task was edited since"
+		}
 	}
 	if open != nil {
 		a.record = open
