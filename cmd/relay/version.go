@@ -2,6 +2,10 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
 
@@ -19,6 +23,7 @@ type versionDoc struct {
 	Commit  string `json:"commit,omitempty"`
 	Time    string `json:"time,omitempty"`     // of the commit
 	Dirty   bool   `json:"modified,omitempty"` // built from a changed work tree
+	Digest  string `json:"digest,omitempty"`   // of the program, where the version doesn't name what it was built from
 	Go      string `json:"go"`                 // Go's version
 	OS      string `json:"os"`                 // operating system
 	Arch    string `json:"arch"`               // processor architecture
@@ -60,6 +65,24 @@ func (v versionDoc) line() string {
 	return s
 }
 
+// ownDigest is "" where the program can't be read.
+func ownDigest() string {
+	self, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	f, err := os.Open(self)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 type versionOptions struct {
 	app   *app
 	check bool
@@ -82,6 +105,9 @@ func newVersionCmd(a *app) *cobra.Command {
 
 func runVersion(ctx context.Context, o *versionOptions) (err error) {
 	v := version()
+	if v.Version == "devel" || v.Dirty {
+		v.Digest = ownDigest()
+	}
 	if o.check {
 		if v.Newest, err = setup.Newer(ctx, v.Version); err != nil {
 			return err
