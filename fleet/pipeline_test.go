@@ -50,14 +50,9 @@ func TestTasksOnTwoWorkers(t *testing.T) {
 	p := newPlace(t)
 	log := p.diamond()
 	p.serve()
-	a, b := p.keyed("a"), p.keyed("b")
+	a, b := p.keyed("a", "--key"), p.keyed("b", "--key")
 	id := p.ask("pipeline", "--repo", p.remote, "--key", "p")
-	p.until("both middle tasks are built", func() bool {
-		if s := p.look(id); s.Result != nil {
-			t.Fatalf("%s", p.relay("fleet", "report", p.runs()[0].ID))
-		}
-		return len(p.processes()) == 2
-	})
+	p.until("both middle tasks are built", func() bool { return len(p.processes()) == 2 })
 	on := map[string]string{}
 	p.until("it is said where", func() bool {
 		for _, s := range p.runs() {
@@ -121,6 +116,65 @@ func TestTasksOnTwoWorkers(t *testing.T) {
 	}
 	if local, remote := tree("HEAD"), tree("origin/main"); local != remote && tree("FETCH_HEAD") != local {
 		t.Errorf("%s\n%s", local, remote)
+	}
+	p.private()
+}
+
+// The worker on which a result joins is killed: once while the joined tree is validated, and once after it has landed and before
+// anybody was told. The other one goes on each time, each task lands once, and no call of a model is made again.
+func TestKilledWhileJoining(t *testing.T) {
+	if *bin == "" || *model == "" {
+		t.Skip("it needs the built programs: make fleet-test")
+	}
+	p := newPlace(t)
+	log := p.diamond()
+	seed, home := filepath.Join(p.dir, "seed"), filepath.Join(p.dir, "home-operator")
+	list, err := os.ReadFile(filepath.Join(seed, "prd.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(seed, "prd.json"), strings.Replace(string(list), "test -e src/a.txt", "sleep "+p.mark, 1))
+	p.command(home, "git", "-C", seed, "commit", "-q", "-a", "-m", "slow")
+	p.command(home, "git", "-C", seed, "push", "-q", p.remote, "main")
+	p.serve()
+	workers := []*machine{p.keyed("a", "--join"), p.keyed("b", "--join")}
+	id := p.ask("pipeline", "--repo", p.remote, "--key", "p")
+	at := func() *machine {
+		for _, w := range workers {
+			if w.attempts() > 0 {
+				return w
+			}
+		}
+		return nil
+	}
+	p.until("the first result is validated as it joins", func() bool { return at() != nil && len(p.processes()) > 0 })
+	first := at()
+	other := workers[0]
+	if first == other {
+		other = workers[1]
+	}
+	write(t, other.hold, "")
+	first.kill()
+	p.until("it has landed by the other one", func() bool { _, err := os.Stat(other.hold + ".now"); return err == nil })
+	other.kill()
+	first.start("--env", "ANTHROPIC_API_KEY")
+	if s := p.result(id); s.Result == nil || s.Result.Code != "done" || s.Result.ExitCode != 0 {
+		t.Fatalf("%+v %+v", s, s.Result)
+	}
+	calls := callsBy(t, log)
+	for call, n := range calls {
+		if n != 1 {
+			t.Errorf("%s: %d calls", call, n)
+		}
+	}
+	if len(calls) != 8 {
+		t.Errorf("%v", calls)
+	}
+	subjects := string(p.command(p.dir, "git", "-C", p.remote, "log", "--format=%s", "main"))
+	for _, task := range []string{"a", "b", "c", "d"} {
+		if strings.Count(subjects, "Title of "+task+"\n") != 1 {
+			t.Errorf("%s", subjects)
+		}
 	}
 	p.private()
 }
@@ -206,20 +260,20 @@ func (p *place) own(name string) {
 	}
 }
 
-// keyed is a worker that can hold back the end of a task.
-func (p *place) keyed(name string) *machine {
+// keyed is a worker that can hold back the end of a command with a flag.
+func (p *place) keyed(name, flag string) *machine {
 	p.t.Helper()
 	w := p.machine(name)
 	p.own(name)
 	write(p.t, w.program, fmt.Sprintf(`#!/bin/sh
-case "$*" in *--key*) ;; *) exec %[3]s/relay "$@" ;; esac
+case "$*" in *%[4]s*) ;; *) exec %[3]s/relay "$@" ;; esac
 echo "$@" >>%[1]s
 %[3]s/relay "$@"
 rc=$?
 [ -e %[2]s ] || exit $rc
 touch %[2]s.now
 exec sleep 60
-`, w.log, w.hold, *bin))
+`, w.log, w.hold, *bin, flag))
 	w.start("--env", "ANTHROPIC_API_KEY")
 	return w
 }

@@ -68,7 +68,7 @@ func newRun(t *testing.T, tick func(Step) (Result, error)) *testsuite.TestWorkfl
 func TestStoppedInTheQueue(t *testing.T) {
 	env := newRun(t, func(Step) (Result, error) { t.Error("it is made"); return Result{}, nil })
 	env.RegisterDelayedCallback(env.CancelWorkflow, 0)
-	env.ExecuteWorkflow(Run, Job{Queue: Pool})
+	env.ExecuteWorkflow(Run, Job{Queue: Pool}, nil)
 	if err := env.GetWorkflowError(); !temporal.IsCanceledError(err) {
 		t.Error(err)
 	}
@@ -96,7 +96,7 @@ func TestAnswers(t *testing.T) {
 	say("both", 3*time.Second, Answer{Question: "q1", Choice: 1, Text: "x"})
 	say("fits", 4*time.Second, Answer{Question: "q1", Choice: 2})
 	say("twice", 4*time.Second, Answer{Question: "q1", Choice: 1})
-	env.ExecuteWorkflow(Run, Job{ID: "i", Queue: Pool})
+	env.ExecuteWorkflow(Run, Job{ID: "i", Queue: Pool}, nil)
 	var res Result
 	if err := env.GetWorkflowResult(&res); err != nil || res.Code != "SUCCESS" || res.Spend != (Spend{Calls: 3, MicroUSD: 12}) {
 		t.Error(res, err)
@@ -138,7 +138,7 @@ func TestWhatIsAskedForAgain(t *testing.T) {
 				}
 				return Result{Code: "SUCCESS"}, nil
 			})
-			env.ExecuteWorkflow(Run, Job{Queue: Pool})
+			env.ExecuteWorkflow(Run, Job{Queue: Pool}, nil)
 			if calls != c.calls || (env.GetWorkflowError() == nil) != (c.calls == 2) {
 				t.Error(calls, env.GetWorkflowError())
 			}

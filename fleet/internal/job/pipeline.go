@@ -8,28 +8,52 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
+// Before is what a pipeline whose history had grown long goes on with in a new one.
+type Before struct {
+	Spend   Spend    `json:"spend,omitzero"`
+	Missing []string `json:"missing,omitempty"` // tasks that have left no result
+}
+
+// long is how many events a pipeline's history has when no more of its tasks are begun in it. The engine ends one of 51,200.
+const long = 20000
+
 // pipeline has the tasks made that are ready, each by any worker as a workflow of its own, and joins their results one
-// after the other, until none is left. Which tasks those are, relay says after each.
-func (r *run) pipeline(ctx workflow.Context) (Result, error) {
-	ends, under := workflow.NewSelector(ctx), 0
+// after the other, until none is left. Which tasks those are, relay says after each. One that waits for an answer makes room for another.
+func (r *run) pipeline(ctx workflow.Context, before *Before) (Result, error) {
+	now := &Before{}
+	if before != nil {
+		now = before
+	}
+	ends, under, paused, look := workflow.NewSelector(ctx), 0, 0, false
 	begun := map[string]bool{}
-	spent, missing := Spend{}, false
+	for _, id := range now.Missing {
+		begun[id] = true
+	}
 	var broken error // no more of them begin, and what is under way comes to its end
+	ends.AddReceive(workflow.GetSignalChannel(ctx, pauseSignal), func(c workflow.ReceiveChannel, _ bool) {
+		n := 0
+		c.Receive(ctx, &n)
+		paused, look = paused+n, n > 0
+	})
 	for {
 		var seen Result
-		if broken == nil {
+		full := workflow.GetInfo(ctx).GetCurrentHistoryLength() > long
+		if full && under == 0 && broken == nil {
+			return seen, workflow.NewContinueAsNewError(ctx, RunType, r.Job, now)
+		}
+		if broken == nil && !full {
 			if seen, broken = r.step(ctx, Step{Job: r.Job, Do: Look}, "", r.Queue); broken == nil {
 				for _, t := range seen.Tasks {
-					if !begun[t.ID] && under < seen.Most {
+					if !begun[t.ID] && under-paused < seen.Most {
 						begun[t.ID], under = true, under+1
 						ends.AddFuture(task(ctx, t), func(f workflow.Future) {
-							under--
+							under, look = under-1, true
 							made := Result{}
 							if err := f.Get(ctx, &made); err != nil || made.Commit == "" {
-								missing = true
+								now.Missing = append(now.Missing, t.ID)
 							} else if broken == nil {
 								made, broken = r.join(ctx, t, made.Worker)
-								spent.Add(made.Spend)
+								now.Spend.Add(made.Spend)
 							}
 						})
 					}
@@ -37,8 +61,8 @@ func (r *run) pipeline(ctx workflow.Context) (Result, error) {
 			}
 		}
 		if under == 0 {
-			seen.Spend, seen.Tasks, seen.Most = spent, nil, 0
-			if missing {
+			seen.Spend, seen.Tasks, seen.Most = now.Spend, nil, 0
+			if len(now.Missing) > 0 {
 				seen.Code, seen.ExitCode = "blocked", 2
 			}
 			return seen, broken
@@ -48,7 +72,9 @@ func (r *run) pipeline(ctx workflow.Context) (Result, error) {
 				return seen, err
 			}
 		}
-		ends.Select(ctx)
+		for look = false; !look; {
+			ends.Select(ctx)
+		}
 	}
 }
 

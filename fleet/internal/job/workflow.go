@@ -16,6 +16,7 @@ const (
 	QueueSignal  = "queue" // to a repository: a run waits
 	endedSignal  = "ended" // to a repository: a run has ended
 	turnSignal   = "turn"  // to a run: it may begin
+	pauseSignal  = "pause" // to a pipeline: 1 for a task that waits for an answer, -1 for one that has it
 	AnswerUpdate = "answer"
 )
 
@@ -65,8 +66,8 @@ func Repository(ctx workflow.Context, waiting []string) error {
 // Run waits for its turn and makes one run. A worker that is lost is replaced: the run is
 // asked for again with its key, so what was made is found and not bought again. Where relay
 // asks the operator, the run waits, keeps its turn, and continues on the worker that has its state.
-// The tasks of a pipeline are runs whose turn comes with the pipeline's.
-func Run(ctx workflow.Context, j Job) (res Result, err error) {
+// The tasks of a pipeline are runs whose turn comes with the pipeline's. One whose history was long has the turn from before.
+func Run(ctx workflow.Context, j Job, before *Before) (res Result, err error) {
 	r := &run{Job: j}
 	err = workflow.SetUpdateHandlerWithOptions(ctx, AnswerUpdate, func(_ workflow.Context, a Answer) error {
 		if err := r.fits(a); err != nil {
@@ -82,15 +83,18 @@ func Run(ctx workflow.Context, j Job) (res Result, err error) {
 		return r.step(ctx, Step{Job: j}, "", j.Queue)
 	}
 	defer func() {
+		if workflow.IsContinueAsNewError(err) {
+			return
+		}
 		end, _ := workflow.NewDisconnectedContext(ctx) // also of a run that was stopped
 		_ = workflow.SignalExternalWorkflow(end, j.RepositoryID(), "", endedSignal, j.ID).Get(end, nil)
 	}()
 	turn := workflow.GetSignalChannel(ctx, turnSignal)
-	if err := workflow.Await(ctx, func() bool { return turn.Len() > 0 }); err != nil {
+	if err := workflow.Await(ctx, func() bool { return before != nil || turn.Len() > 0 }); err != nil {
 		return res, err
 	}
 	if j.Kind == KindPipeline && workflow.GetVersion(ctx, "tasks", workflow.DefaultVersion, 1) == 1 {
-		return r.pipeline(ctx)
+		return r.pipeline(ctx, before)
 	}
 	return r.step(ctx, Step{Job: j}, "", j.Queue)
 }
@@ -132,10 +136,19 @@ func (r *run) step(ctx workflow.Context, step Step, first, queue string) (res Re
 		if err := show(ctx, Memo{Spec: r.Spec, State: Waiting, Ask: r.ask, Report: res.Report}); err != nil {
 			return res, err
 		}
+		pause(ctx, 1)
 		if err := workflow.Await(ctx, func() bool { return r.answer != nil }); err != nil {
 			return res, err
 		}
+		pause(ctx, -1)
 		step, queue = Step{Job: r.Job, Do: step.Do, Task: step.Task, N: step.N + 1, Of: r.ask.Of, Ticks: res.Ticks, Answer: *r.answer}, res.Worker
+	}
+}
+
+// pause tells the pipeline of a task that the task waits, or continues. One that has ended ends its tasks, too.
+func pause(ctx workflow.Context, n int) {
+	if up := workflow.GetInfo(ctx).ParentWorkflowExecution; up != nil && workflow.GetVersion(ctx, "pause", workflow.DefaultVersion, 1) == 1 {
+		_ = workflow.SignalExternalWorkflow(ctx, up.ID, up.RunID, pauseSignal, n).Get(ctx, nil)
 	}
 }
 
