@@ -1,13 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"debug/buildinfo"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -32,14 +35,15 @@ type fault struct {
 	stops  bool // a run may end by it: relay says that it stopped, and the fleet passes that on
 }
 
-// Whatever breaks beside it, a run that was asked for ends, lands once, and is paid for once for each attempt that was cut off.
+// Whatever breaks beside it, a run, a loop or a pipeline that was asked for ends, each of its changes lands once, and is paid for once for
+// each attempt that was cut off.
 //
 // The seed alone decides which faults strike in a round, when, where and for how long: -seed S -from R repeats round R.
 func TestFaults(t *testing.T) {
 	if *bin == "" || *model == "" {
 		t.Skip("it needs the built programs: make fleet-test")
 	}
-	f := newField(t, 3, 3)
+	f := newField(t, 3, 4)
 	all := []fault{
 		{name: "kill worker", strike: func(f *field, w *post) func() { w.kill(); return w.start }},
 		{name: "kill server", strike: func(f *field, _ *post) func() { f.stopServer(); return f.startServer }},
@@ -81,7 +85,16 @@ func TestFaults(t *testing.T) {
 		ids := map[string]string{}
 		for i, ref := range f.refs {
 			key := fmt.Sprintf("s%d-r%d-%d", *seed, round, i)
-			ids[key] = f.ask("run", "--repo", f.url, "--ref", ref, "--goal", "canary "+key+".", "--key", key)
+			kind := []string{job.KindPipeline, job.KindLoop, job.KindRun}[min(i, 2)]
+			more := []string{"--goal", "canary " + key + "."}
+			switch kind {
+			case job.KindPipeline:
+				more = nil
+				f.list(ref, key)
+			case job.KindLoop:
+				more = append(more, "--max-ticks", "2")
+			}
+			ids[key] = f.ask(append([]string{kind, "--repo", f.url, "--ref", ref, "--key", key}, more...)...)
 		}
 		var under sync.WaitGroup
 		at, stops := time.Now(), false
@@ -103,9 +116,12 @@ func TestFaults(t *testing.T) {
 		}
 		under.Wait()
 		outcome := f.ended(ids)
-		took := time.Since(last)
-		longest = max(longest, took)
-		t.Logf("%s; ended %v after the last was mended: %s", said, took.Round(100*time.Millisecond), outcome)
+		took, on := time.Since(last), f.wentOn(ids, last)
+		longest = max(longest, on)
+		t.Logf("%s; went on %v and ended %v after the last was mended: %s", said, on.Round(100*time.Millisecond), took.Round(100*time.Millisecond), outcome)
+		if on > 15*time.Second {
+			t.Errorf("it went on %v after the last fault", on)
+		}
 		f.hold(said, outcome, stops, len(plan))
 		if t.Failed() {
 			for key, id := range ids {
@@ -118,9 +134,29 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	calls, bought := f.bought()
-	t.Logf("%d faults in %v: %v; the last run ended at most %v after the last fault of its round; %d runs, %d calls at the model",
+	t.Logf("%d faults in %v: %v; work went on at most %v after the last fault of a round; %d runs, %d calls at the model",
 		*faults, time.Since(begun).Round(time.Second), struck, longest.Round(100*time.Millisecond), len(bought), calls)
 	f.private()
+}
+
+// wentOn is how long after a time a model was called, or something landed, or all had ended.
+func (f *field) wentOn(ids map[string]string, after time.Time) time.Duration {
+	f.t.Helper()
+	took := time.Since(after)
+	_, bought := f.bought()
+	for _, all := range []map[string][]time.Time{bought, f.landings()} {
+		for name, times := range all {
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(ids)), func(key string) bool { return strings.HasPrefix(name, key) }) {
+				continue
+			}
+			for _, at := range times {
+				if since := at.Sub(after); since > 0 {
+					took = min(took, since)
+				}
+			}
+		}
+	}
+	return took
 }
 
 // outcomes are the codes by key, and what was said of those that have none.
@@ -135,28 +171,48 @@ func (o outcomes) String() string {
 	return strings.Join(all, ", ")
 }
 
+// part is a change that lands: with the calls of a model that have its words, or "" where the next one has them, too.
+type part struct {
+	name, words string
+	calls       int
+}
+
+// parts are those of a key, and the code of what has landed all of them.
+func parts(key string) ([]part, string) {
+	switch key[len(key)-1] {
+	case '0':
+		return []part{{key + "-a", key + "-a", 2}, {key + "-b", key + "-b", 2}, {key + "-c", key + "-c", 2}}, "done"
+	case '1':
+		return []part{{key + ".1", "", 0}, {key + ".2", key, 2}}, "max_ticks"
+	}
+	return []part{{key, key, 1}}, "SUCCESS"
+}
+
 // hold is what must be true after each round.
 func (f *field) hold(said string, o outcomes, stops bool, struck int) {
 	f.t.Helper()
 	_, bought := f.bought()
 	landed := f.landings()
 	for key, code := range o {
-		switch n := len(landed[key]); {
-		case code == "SUCCESS" && n != 1:
-			f.t.Errorf("%s: %s landed %d times", said, key, n)
-		case code != "SUCCESS" && n != 0:
-			f.t.Errorf("%s: %s landed, and ended with %s", said, key, code)
-		case code != "SUCCESS" && !(stops && strings.HasPrefix(code, "STOP_")):
+		all, whole := parts(key)
+		if code != whole && !(stops && slices.ContainsFunc([]string{"STOP_", "stopped", "task_failed"}, func(may string) bool { return strings.HasPrefix(code, may) })) {
 			f.t.Errorf("%s: %s is lost: %s", said, key, code)
 		}
-		// Each fault can cut off one call and one plan; what has landed is bought no more.
-		if n := len(bought[key]); n > 1+2*struck || n == 0 {
-			f.t.Errorf("%s: %s was bought %d times", said, key, n)
-		}
-		if len(landed[key]) == 1 {
-			for _, at := range bought[key] {
-				if at.After(landed[key][0].Add(2 * time.Second)) { // reflogs have seconds
-					f.t.Errorf("%s: %s was bought at %v and had landed at %v", said, key, at, landed[key][0])
+		for _, p := range all {
+			at := landed[p.name]
+			if code == whole && len(at) != 1 || len(at) > 1 || code != whole && len(all) == 1 && len(at) > 0 {
+				f.t.Errorf("%s: %s landed %d times, and %s ended with %s", said, p.name, len(at), key, code)
+			}
+			if p.words == "" {
+				continue
+			}
+			// Each fault can cut off what is bought, and what was planned; what is at the remote is bought no more.
+			if n := len(bought[p.words]); n > p.calls*(1+2*struck) || n == 0 && code == whole {
+				f.t.Errorf("%s: %s was bought %d times", said, p.words, n)
+			}
+			for _, then := range bought[p.words] {
+				if len(at) == 1 && then.After(at[0].Add(2*time.Second)) { // reflogs have seconds
+					f.t.Errorf("%s: %s was bought at %v and had landed at %v", said, p.words, then, at[0])
 				}
 			}
 		}
@@ -164,28 +220,39 @@ func (f *field) hold(said string, o outcomes, stops bool, struck int) {
 	f.until("no process of a run is left", func() bool { return len(f.left()) == 0 })
 }
 
-// landings are the times at which each key came to the remote's branches.
+var title = regexp.MustCompile(`canary (s[0-9]+-r[0-9]+-0)-([a-c])\.`)
+
+// landings are the times at which each change came to the remote's branches, or, of a task, its result to the remote.
 func (f *field) landings() map[string][]time.Time {
 	f.t.Helper()
 	all := map[string][]time.Time{}
 	for _, ref := range f.refs {
-		out := f.command(f.dir, "git", "-C", f.remote, "log", "--format=%H %(trailers:key=Relay-Key,valueonly,separator=)", ref)
-		moved := f.command(f.dir, "git", "-C", f.remote, "log", "-g", "--date=unix", "--format=%H %gd", ref)
+		out := f.command(f.dir, "git", "-C", f.remote, "log", "--format=%H %s %(trailers:key=Relay-Key,valueonly,separator=)", ref)
 		for line := range strings.Lines(string(out)) {
-			commit, key, _ := strings.Cut(strings.TrimSpace(line), " ")
-			if key == "" {
+			words := strings.Fields(line)
+			commit, name, ref := words[0], words[len(words)-1], ref
+			if m := title.FindStringSubmatch(line); m != nil {
+				name, ref = m[1]+"-"+m[2], "refs/relay/results/"+m[1]+"."+m[2]
+				commit = ""
+			} else if !strings.HasPrefix(name, "s") {
 				continue
+			} else {
+				ref = "refs/heads/" + ref
 			}
-			at := time.Unix(0, 0)
-			for m := range bytes.Lines(moved) {
-				if rest, ok := bytes.CutPrefix(m, []byte(commit+" ")); ok {
-					var sec int64
-					if _, err := fmt.Sscanf(string(rest[bytes.LastIndexByte(rest, '{')+1:]), "%d", &sec); err == nil {
-						at = time.Unix(sec, 0)
-					}
+			moved, err := os.ReadFile(filepath.Join(f.remote, "logs", ref))
+			if err != nil {
+				f.t.Error(err)
+			}
+			at := time.Now()
+			for m := range strings.Lines(string(moved)) {
+				if what, _, _ := strings.Cut(m, "\t"); commit == "" || strings.Fields(what)[1] == commit {
+					all := strings.Fields(what)
+					sec, _ := strconv.ParseInt(all[len(all)-2], 10, 64)
+					at = time.Unix(sec, 0)
+					break
 				}
 			}
-			all[key] = append(all[key], at)
+			all[name] = append(all[name], at)
 		}
 	}
 	return all

@@ -93,7 +93,9 @@ func (f *field) model() {
 	task := `{"task_id": "T1", "milestone_id": "M1", "task_kind": "execute", "intent": "Change a line", "scope": {"allowed_globs": ["src/**"], "forbidden_globs": [],
 "allow_new_files": false, "allow_lockfile_changes": false}, "diff_limits": {"max_files_touched": 5, "max_lines_changed": 100},
 "verification": {"fast": ["pass"], "slow": []}, "builder": {"mode": "external", "max_turns": 4, "instructions": "Change it."}}`
-	write(f.t, filepath.Join(f.dir, "model.json"), `{"anthropic": [{"times": -1, "delay_ms": 300, "tool": {"name": "answer", "input": `+task+`}}]}`)
+	write(f.t, filepath.Join(f.dir, "model.json"), `{"anthropic": [{"not_match": "piece of work", "times": -1, "delay_ms": 300, "tool": {"name": "answer", "input": `+task+`}},
+{"match": "approach", "times": -1, "delay_ms": 300, "text": "{\"approach\": \"write it\", \"steps\": [], \"checks\": [], \"risks\": [], \"question\": \"\"}"},
+{"times": -1, "delay_ms": 300, "text": "{\"summary\": \"looked\", \"findings\": []}"}]}`)
 	at := filepath.Join(f.dir, "model.at")
 	f.start(f.dir, *model, "-script", filepath.Join(f.dir, "model.json"), "-log", f.modelLog, "-addr-file", at, "-life", "5h")
 	var addr []byte
@@ -105,12 +107,22 @@ func (f *field) model() {
 func (f *field) repository(branches int) {
 	f.t.Helper()
 	seed, home := filepath.Join(f.dir, "seed"), filepath.Join(f.dir, "home-operator")
-	write(f.t, filepath.Join(seed, "driver.sh"), "#!/bin/sh\nsleep "+f.mark+"\ndate +%s%N >src/a.txt\n"+
-		`echo '{"summary": "done", "files_intended": ["src/a.txt"], "commands_ran": [], "notes": []}' >"$RELAY_OUTPUT_PATH"`+"\n")
+	write(f.t, filepath.Join(seed, "driver.sh"), `#!/bin/sh
+case $(cat "$RELAY_TASK_PATH") in
+*'"step":"cleanup"'*) echo '{"summary": "done", "memory": "", "findings": [], "notes": []}' >"$RELAY_OUTPUT_PATH"; exit ;;
+esac
+file=$(sed -n 's/.*"task_id":"\([a-c]\)".*/\1/p' "$RELAY_TASK_PATH")
+sleep `+f.mark+`
+date +%s%N >src/${file:-run}.txt
+echo '{"summary": "done", "files_intended": [], "commands_ran": [], "notes": []}' >"$RELAY_OUTPUT_PATH"
+`)
+	write(f.t, filepath.Join(seed, "src/run.txt"), "a\n")
 	write(f.t, filepath.Join(seed, "relay.config.json"), `{"version": "1.0", "orchestrator": {"provider": "claude"}, "models": {"orchestrator_model": "claude-sonnet-4-5"},
 "builder": {"default_mode": "external", "external": {"command": "./driver.sh", "args": [], "timeout_seconds": 60, "output_file": "BUILDER_RESULT.json"}},
+"pipeline": {"plan": {"provider": "claude"}, "review": {"provider": "claude", "fallback": []}, "code": {"builder": "external", "fallback": []}, "cleanup": {"builder": "external"}},
 "verification": {"templates": [{"id": "pass", "cmd": "true", "args": []}]}}`)
-	f.command(home, "git", "-C", seed, "commit", "-q", "-a", "-m", "field")
+	f.command(home, "git", "-C", seed, "add", "-A")
+	f.command(home, "git", "-C", seed, "commit", "-q", "-m", "field")
 	f.command(home, "git", "-C", f.remote, "config", "core.logAllRefUpdates", "always")
 	push := []string{"-C", seed, "push", "-q", f.remote, "main"}
 	for i := range branches {
@@ -119,6 +131,22 @@ func (f *field) repository(branches int) {
 	}
 	f.command(home, "git", push...)
 	f.agree()
+}
+
+// list puts a new list of three tasks onto a branch, two of which can be made at the same time.
+func (f *field) list(ref, key string) {
+	f.t.Helper()
+	seed, home := filepath.Join(f.dir, "seed"), filepath.Join(f.dir, "home-operator")
+	var tasks []string
+	for task, on := range map[string]string{"a": "", "b": "", "c": `"a"`} {
+		tasks = append(tasks, fmt.Sprintf(`{"id": %[1]q, "title": "canary %[2]s-%[1]s. A piece of work", "depends_on": [%[3]s], "validation": {"command": "test -s src/%[1]s.txt"}}`, task, key, on))
+	}
+	slices.Sort(tasks)
+	write(f.t, filepath.Join(seed, "prd.json"), `{"tasks": [`+strings.Join(tasks, ",\n")+"]}\n")
+	f.command(home, "git", "-C", seed, "add", "-A")
+	f.command(home, "git", "-C", seed, "commit", "-q", "-m", "list")
+	f.command(home, "git", "-C", seed, "push", "-q", "-f", f.remote, "HEAD:"+ref)
+	f.command(home, "git", "-C", seed, "reset", "-q", "--hard", "HEAD~")
 }
 
 func (f *field) startServer() {
