@@ -7,9 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"go.temporal.io/api/serviceerror"
@@ -25,14 +28,16 @@ import (
 // names that Temporal's own tools use.
 type engine struct {
 	address, namespace, blobs, key string
-	json                           bool
+	json, patient                  bool
 	opened                         blob.Store
 }
+
+const noServer = "no Temporal server answers at %s: %w (fix: `relay fleet up` starts one; --address or TEMPORAL_ADDRESS names another)"
 
 // dial connects, or says what was tried.
 func (e *engine) dial(ctx context.Context, more ...grpc.DialOption) (client.Client, error) {
 	o := client.Options{HostPort: e.address, Namespace: e.namespace, DataConverter: job.Converter(),
-		Logger: sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))}
+		Logger: sdklog.NewStructuredLogger(slog.New(quiet{slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})}))}
 	o.ConnectionOptions.DialOptions = more
 	var err error
 	if o.ConnectionOptions.TLS, err = tlsConfig(); err != nil {
@@ -46,6 +51,9 @@ func (e *engine) dial(ctx context.Context, more ...grpc.DialOption) (client.Clie
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
+	if err := e.probe(ctx, o.ConnectionOptions.TLS); err != nil {
+		return nil, err
+	}
 	c, err := client.DialContext(ctx, o)
 	// A server that has just been started listens before it answers.
 	for starting := (*serviceerror.Unavailable)(nil); errors.As(err, &starting) && ctx.Err() == nil; c, err = client.DialContext(ctx, o) {
@@ -55,10 +63,58 @@ func (e *engine) dial(ctx context.Context, more ...grpc.DialOption) (client.Clie
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("no Temporal server answers at %s: %w (fix: start one, or name it with --address or TEMPORAL_ADDRESS)", e.address, err)
+		return nil, fmt.Errorf(noServer, e.address, err)
 	}
 	return c, nil
 }
+
+// probe finds out what keeps a connection from being made, of which the SDK only says that it takes too long. nil may be anything.
+func (e *engine) probe(ctx context.Context, secret *tls.Config) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", e.address)
+	if errors.Is(err, syscall.ECONNREFUSED) && !e.patient {
+		return fmt.Errorf(noServer, e.address, err)
+	} else if err != nil {
+		return nil
+	}
+	defer conn.Close()
+	if end, ok := ctx.Deadline(); ok {
+		_ = conn.SetDeadline(end)
+	}
+	if secret != nil {
+		secret = secret.Clone()
+		secret.ServerName, _, _ = net.SplitHostPort(e.address)
+		secret.NextProtos = []string{"h2"}
+		conn = tls.Client(conn, secret)
+	}
+	_, err = io.WriteString(conn, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00") // what each client begins with
+	first := []byte{0}
+	if err == nil {
+		_, err = conn.Read(first)
+	}
+	if wait := (net.Error)(nil); errors.As(err, &wait) && wait.Timeout() || err == nil && first[0] != tlsAlert {
+		return nil
+	} else if secret == nil {
+		err = errors.New("it may expect TLS, and no certificate is named")
+	}
+	return fmt.Errorf("the server at %s ends the connection: %w (fix: look at TEMPORAL_TLS_SERVER_CA_CERT_PATH, TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH)", e.address, err)
+}
+
+// tlsAlert begins the answer of a server that expects TLS.
+const tlsAlert = 0x15
+
+// quiet leaves out that an attempt has failed: the worker says that itself, with words.
+type quiet struct{ slog.Handler }
+
+func (q quiet) Handle(ctx context.Context, r slog.Record) error {
+	if r.Message == "Activity error." {
+		return nil
+	}
+	return q.Handler.Handle(ctx, r)
+}
+
+func (q quiet) WithAttrs(a []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(a)} }
 
 // tlsConfig is nil where the environment names no certificate.
 func tlsConfig() (*tls.Config, error) {
@@ -103,7 +159,9 @@ func (e *engine) print(kind string, v map[string]any, text string) error {
 		_, err := fmt.Print(text)
 		return err
 	}
-	v["kind"], v["version"] = "relay.fleet."+kind, 1
+	if v["version"] = 1; kind != "" {
+		v["kind"] = "relay.fleet." + kind
+	}
 	enc := json.NewEncoder(os.Stdout)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)

@@ -137,6 +137,7 @@ func TestLabelOfNoWorker(t *testing.T) {
 	p.worker("a")
 	waits := p.ask("run", "--repo", p.remote, "--goal", "canary gpu", "--key", "gpu", "--label", "gpu")
 	behind := p.submit("behind")
+	p.until("it is said that no worker has the label", func() bool { return strings.Contains(p.doctor(), "`relay fleet worker --label gpu`") })
 	p.relay("fleet", "stop", waits)
 	if s := p.result(waits); s.State != "canceled" {
 		t.Errorf("%+v", s)
@@ -161,6 +162,7 @@ func TestUp(t *testing.T) {
 		return strings.Contains(string(said), "2 at a time")
 	})
 	p.relay("fleet", "doctor")
+	p.refused("another server has the database", "up", "--address", "127.0.0.1:"+free(t), "--db", filepath.Join(p.dir, "server.db"))
 	if err := up.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

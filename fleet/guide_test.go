@@ -220,7 +220,7 @@ func TestNamedCommands(t *testing.T) {
 		for _, m := range guideSays.FindAllStringSubmatch(string(page), -1) {
 			line, _, _ := strings.Cut(strings.TrimPrefix(m[1], "relay fleet "), " #")
 			args := strings.Fields(line)
-			root := newRoot()
+			root := newRoot(&engine{})
 			cmd, rest, err := root.Find(args)
 			if err == nil {
 				err = cmd.ParseFlags(rest)

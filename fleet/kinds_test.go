@@ -41,6 +41,7 @@ func TestAnswersAndLoops(t *testing.T) {
 	}
 	p.refused("1 to 2", "answer", id, "3")
 	p.refused("asks nothing", "answer", "relay-run-none", "1")
+	p.refused(`"kind": "relay.error",`, "answer", "--json", "relay-run-none", "1")
 	behind := p.ask("loop", "--repo", p.remote, "--goal", "canary loop", "--mode", "task", "--max-ticks", "2", "--key", "l")
 	if s := p.comes(behind, "queued"); s.Result != nil {
 		t.Errorf("%+v", s)

@@ -36,9 +36,17 @@ func question(e *engine, a *job.Ask) (*job.Question, error) {
 		err = json.Unmarshal(b, q)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the question can't be read: %w (fix: name the folder that the workers share with --blobs)", err)
+		return nil, unread("the question", err)
 	}
 	return q, nil
+}
+
+// unread is an error about a blob that is not here, or has another key.
+func unread(what string, err error) error {
+	if !strings.Contains(err.Error(), "(fix: ") {
+		err = fmt.Errorf("%w (fix: name the folder that the workers share with --blobs)", err)
+	}
+	return fmt.Errorf("%s can't be read: %w", what, err)
 }
 
 // asks is a question for a terminal: its first line unless all of it is wanted, the choices, and what to type.
@@ -63,7 +71,9 @@ func asks(id string, a *job.Ask, q *job.Question, whole bool) string {
 // visible is a text without what would move a terminal: models wrote parts of it.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsGraphic(r) && !unicode.Is(unicode.Bidi_Control, r) || r == '\n' || r == '\t' {
+		if r == '\r' { // as ssh ends its lines
+			return -1
+		} else if unicode.IsGraphic(r) && !unicode.Is(unicode.Bidi_Control, r) || r == '\n' || r == '\t' {
 			return r
 		}
 		return '\uFFFD'
@@ -176,14 +186,22 @@ func newReportCmd(e *engine) *cobra.Command {
 					}
 					return err
 				}
-			} else if digest, err = ended(cmd.Context(), c, args[0]); err != nil {
+			} else if digest, err = ended(cmd.Context(), c, args[0]); temporal.IsCanceledError(err) {
+				return fmt.Errorf("%s has no result: it was stopped (fix: submit it again; the same key will do)", args[0])
+			} else if err != nil {
 				return fmt.Errorf("%s has no result: %w (fix: `relay fleet status`)", args[0], err)
 			}
 			b, err := e.store().Get(digest)
 			if err != nil {
-				return fmt.Errorf("its report can't be read: %w (fix: name the folder that the workers share with --blobs)", err)
+				return unread("its report", err)
 			}
-			fmt.Println(string(b))
+			if e.json && !json.Valid(b) {
+				return e.print("report", map[string]any{"id": args[0], "error": string(b)}, "")
+			} else if e.json {
+				fmt.Println(string(b))
+				return nil
+			}
+			fmt.Print(told(args[0], b))
 			return nil
 		}}
 	sinceFlag(cmd, &since, "12h")
@@ -240,11 +258,16 @@ func newDoctorCmd(e *engine) *cobra.Command {
 			if err == nil {
 				defer c.Close()
 				_, err = c.WorkflowService().DescribeNamespace(cmd.Context(), &workflowservice.DescribeNamespaceRequest{Namespace: e.namespace})
+				if none := (*serviceerror.NamespaceNotFound)(nil); errors.As(err, &none) {
+					err = errors.New("the server has none of that name (fix: --namespace names another)")
+				}
 				say("the namespace "+e.namespace, err)
-				if v, err := versionsOf(cmd.Context(), e, c); err != nil {
+				if err != nil {
+					// nothing else can be asked there
+				} else if v, err := versionsOf(cmd.Context(), e, c); err != nil {
 					say("the versions of workers", err)
 				} else {
-					v.checks(cmd.Context(), e, say)
+					v.checks(cmd.Context(), e, c, say)
 				}
 			}
 			digest, err := e.store().Put([]byte("relay fleet doctor\n"))
@@ -257,6 +280,6 @@ func newDoctorCmd(e *engine) *cobra.Command {
 			if err := e.print("doctor", map[string]any{"ok": ok, "checks": lines}, strings.Join(lines, "\n")+"\n"); err != nil || ok {
 				return err
 			}
-			return errors.New("something is missing: see above")
+			return errors.New("something is missing (fix: as the lines above say, then `relay fleet doctor`)")
 		}}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -14,19 +15,32 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	switch err := newRoot().ExecuteContext(ctx); {
+	e := &engine{}
+	switch err := newRoot(e).ExecuteContext(ctx); {
 	case errors.Is(err, errWaits):
 		stop()
 		os.Exit(1)
 	case err != nil:
-		fmt.Fprintln(os.Stderr, "error: "+err.Error())
+		e.fails(err)
 		stop()
 		os.Exit(3)
 	}
 }
 
-func newRoot() *cobra.Command {
-	e := &engine{}
+// fails says what went wrong, and what to do, as relay does.
+func (e *engine) fails(err error) {
+	what, fix := err.Error(), "`relay fleet --help`"
+	if at := strings.LastIndex(what, " (fix: "); at >= 0 {
+		what, fix = what[:at], strings.TrimSuffix(what[at+len(" (fix: "):], ")")
+	}
+	if e.json {
+		_ = e.print("", map[string]any{"kind": "relay.error", "exit_code": 3, "what": what, "next": fix}, "")
+		return
+	}
+	fmt.Fprintf(os.Stderr, "error: %s\n  fix: %s\n", what, fix)
+}
+
+func newRoot(e *engine) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "fleet",
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "relay fleet"},

@@ -34,6 +34,7 @@ type seen struct {
 	Result  *job.Result   `json:"result,omitempty"`
 	Error   string        `json:"error,omitempty"` // a blob; of one that is under way, why its last attempt failed
 	Attempt int32         `json:"attempt,omitempty"`
+	Next    time.Time     `json:"next,omitzero"` // when it is attempted again
 	// Worker makes the run, or made it; Mirror is whether it had the repository.
 	Worker string `json:"worker,omitempty"`
 	Mirror string `json:"mirror,omitempty"`
@@ -45,12 +46,13 @@ type seen struct {
 
 // about is what was asked for, without what a URL has of a password.
 type about struct {
-	Kind string `json:"kind"`
-	Repo string `json:"repo"`
-	Ref  string `json:"ref"`
-	Key  string `json:"key"`
-	Goal string `json:"goal,omitempty"`
-	Task string `json:"task,omitempty"` // of a pipeline
+	Kind  string `json:"kind"`
+	Repo  string `json:"repo"`
+	Ref   string `json:"ref"`
+	Key   string `json:"key"`
+	Label string `json:"label,omitempty"`
+	Goal  string `json:"goal,omitempty"`
+	Task  string `json:"task,omitempty"` // of a pipeline
 }
 
 func (e *engine) about(digest string) *about {
@@ -63,7 +65,7 @@ func (e *engine) about(digest string) *about {
 		u.User = nil
 		s.Remote = u.String()
 	}
-	return &about{s.Kind, s.Remote, s.Ref, s.Key, s.Goal, s.Only}
+	return &about{s.Kind, s.Remote, s.Ref, s.Key, s.Label, s.Goal, s.Only}
 }
 
 // String is one line for a terminal.
@@ -85,6 +87,10 @@ func (s *seen) String() string {
 			job.Other: ", which cloned it: the worker that has it is of another version", job.None: ", which cloned it: no worker that has it answered"}[s.Mirror]
 	} else if s.State == job.Running && s.Tasks > 0 {
 		line += fmt.Sprintf("  tasks under way: %d", s.Tasks)
+	} else if wait := time.Until(s.Next); s.State == job.Running && wait > 0 {
+		line += "  again in " + wait.Round(time.Second).String()
+	} else if s.State == job.Running && s.About != nil && s.About.Label != "" {
+		line += "  waits for a free worker with the label " + s.About.Label
 	} else if s.State == job.Running {
 		line += "  waits for a free worker"
 	}
@@ -93,7 +99,7 @@ func (s *seen) String() string {
 
 // runs are those that have not ended, and those that ended since, the newest first; since "" is ever.
 func runs(ctx context.Context, e *engine, since string) ([]seen, error) {
-	query := "WorkflowType = '" + job.RunType + "'"
+	query := "WorkflowType = '" + job.RunType + "' AND ExecutionStatus != 'ContinuedAsNew'"
 	if since != "" {
 		age, err := parseAge(since)
 		if err != nil {
@@ -110,15 +116,20 @@ func runs(ctx context.Context, e *engine, since string) ([]seen, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []seen{}
+	all, there := []seen{}, map[string]bool{}
 	for page := []byte(nil); ; {
 		list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query, PageSize: 500, NextPageToken: page})
 		if err != nil {
 			return nil, err
 		}
 		for _, x := range list.GetExecutions() {
+			id := x.GetExecution().GetWorkflowId()
+			if there[id] { // it was asked for again, since it had failed
+				continue
+			}
+			there[id] = true
 			m := memoOf(x.GetMemo())
-			s := seen{ID: x.GetExecution().GetWorkflowId(), State: strings.ToLower(x.GetStatus().String()), Started: x.GetStartTime().AsTime(), About: e.about(m.Spec)}
+			s := seen{ID: id, State: strings.ToLower(x.GetStatus().String()), Started: x.GetStartTime().AsTime(), About: e.about(m.Spec)}
 			if s.State != job.Running {
 				s.Ended = x.GetCloseTime().AsTime()
 				s.end(ctx, c, x.GetExecution().GetRunId())
@@ -131,6 +142,11 @@ func runs(ctx context.Context, e *engine, since string) ([]seen, error) {
 					if d, err := c.DescribeWorkflowExecution(ctx, s.ID, x.GetExecution().GetRunId()); err == nil {
 						s.Attempt, s.Error = attempt(d, m)
 						s.at(under(d))
+						for _, a := range d.GetPendingActivities() {
+							if next := a.GetNextAttemptScheduleTime(); next != nil {
+								s.Next = next.AsTime()
+							}
+						}
 					}
 				}
 				if s.State, s.Ask, s.Tasks = m.State, m.Ask, m.Tasks; s.Ask != nil {
@@ -275,6 +291,9 @@ func (s *summed) String() string {
 				text += "    next: relay fleet " + g.next + " " + r.ID + "\n"
 			}
 		}
+	}
+	if text == "" {
+		return "no runs since then\nnext: relay fleet submit run --repo URL --goal TEXT\n"
 	}
 	return text + "cost of those that have ended: " + s.Spend.String() + "\n"
 }

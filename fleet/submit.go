@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,7 +58,7 @@ func newSubmitCmd(e *engine) *cobra.Command {
 		c.Flags().StringVar(&s.Ref, "ref", "main", "the branch that it is built on and lands on")
 		kind.flags(c, s, a)
 		c.Flags().StringVar(&s.Key, "key", "", "its `KEY`: asked for again with it, it is not made again; made of the rest where there is none")
-		c.Flags().StringVar(&a.label, "label", "", "have a worker with `LABEL` make it")
+		c.Flags().StringVar(&s.Label, "label", "", "have a worker with `LABEL` make it")
 		cmd.AddCommand(c)
 	}
 	return cmd
@@ -63,7 +66,7 @@ func newSubmitCmd(e *engine) *cobra.Command {
 
 // asked is what of a command line is no part of the spec as it is.
 type asked struct {
-	task, label, until string
+	task, until string
 }
 
 // submit starts the run's workflow, which waits for its turn, and puts it into its
@@ -85,7 +88,7 @@ func submit(cmd *cobra.Command, e *engine, s *job.Spec, a *asked) error {
 	if err != nil {
 		return err
 	}
-	j := job.New(*s, digest, queueOf(a.label))
+	j := job.New(*s, digest, queueOf(s.Label))
 	_, err = c.ExecuteWorkflow(cmd.Context(), client.StartWorkflowOptions{ID: j.ID, TaskQueue: job.Workflows, WorkflowExecutionErrorWhenAlreadyStarted: true,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, Memo: map[string]any{job.MemoKey: job.Memo{Spec: digest, State: job.Queued}}}, job.RunType, j)
 	text := "%s asked for, with the key %s\nnext: relay fleet status\n"
@@ -105,6 +108,34 @@ func submit(cmd *cobra.Command, e *engine, s *job.Spec, a *asked) error {
 	return e.print("submit", map[string]any{"id": j.ID, "key": s.Key}, fmt.Sprintf(text, j.ID, s.Key))
 }
 
+// modes are those of a loop.
+var modes = []string{"task", "milestone", "autonomous"}
+
+// farAway is a repository as git takes it that is not a folder of this machine.
+var farAway = regexp.MustCompile(`^([a-z][a-z0-9+]*://|[^/:]+:[^:])`)
+
+// checkRemote has a folder of this machine named so that it is found from elsewhere on it.
+func checkRemote(s *job.Spec) error {
+	if s.Remote == "" || strings.HasPrefix(s.Remote, "-") {
+		return errors.New("it is not said which repository (fix: name it with --repo URL)")
+	}
+	if farAway.MatchString(s.Remote) {
+		return nil
+	}
+	if info, err := os.Stat(s.Remote); err != nil || !info.IsDir() {
+		return fmt.Errorf("%q is neither a URL nor a folder here (fix: --repo https://example.org/parser.git, or file:///srv/parser.git for a folder of the workers)", s.Remote)
+	}
+	abs, err := filepath.Abs(s.Remote)
+	s.Remote = abs
+	head, none := os.ReadFile(filepath.Join(abs, ".git", "HEAD"))
+	if none == nil && strings.TrimSpace(string(head)) == "ref: refs/heads/"+s.Ref {
+		if deny, _ := exec.Command("git", "-C", abs, "config", "receive.denyCurrentBranch").Output(); strings.TrimSpace(string(deny)) != "updateInstead" {
+			return fmt.Errorf("what is made can't be pushed to %s: its branch %s is checked out there (fix: `git clone --bare %s FOLDER` and --repo FOLDER, or another --ref)", abs, s.Ref, abs)
+		}
+	}
+	return err
+}
+
 // check completes a spec, or says what is wrong with it before anything is sent.
 func check(s *job.Spec, a *asked) (err error) {
 	if a.task != "" {
@@ -121,13 +152,19 @@ func check(s *job.Spec, a *asked) (err error) {
 		}
 		s.Until = s.Until.UTC()
 	}
+	if err := checkLabel(s.Label); err != nil {
+		return err
+	}
+	if err := checkRemote(s); err != nil {
+		return err
+	}
 	switch {
-	case s.Remote == "" || strings.HasPrefix(s.Remote, "-"):
-		return errors.New("it is not said which repository (fix: name it with --repo URL)")
 	case !refPattern.MatchString(s.Ref) || strings.Contains(s.Ref, ".."):
 		return fmt.Errorf("%q is not a valid branch name (fix: `git branch` shows those that there are)", s.Ref)
 	case s.Kind == job.KindRun && s.Goal == "" && s.Task == nil:
 		return errors.New("it is not said what to do (fix: name it with --goal TEXT or --task FILE)")
+	case s.Kind == job.KindLoop && !slices.Contains(modes, s.Mode):
+		return fmt.Errorf("%q is no mode of a loop: it is one of %s (fix: --mode milestone, for example)", s.Mode, strings.Join(modes, ", "))
 	case s.Kind == job.KindLoop && s.Goal == "":
 		return errors.New("it is not said what to do (fix: name it with --goal TEXT)")
 	case s.Kind == job.KindAudit && s.Service == "":

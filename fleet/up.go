@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -74,7 +75,7 @@ func startServer(ctx context.Context, address, db string) (<-chan error, error) 
 		return nil, err
 	}
 	server := exec.CommandContext(ctx, program, "--db", db, "--address", address)
-	log, err := os.OpenFile(db+".log", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(db+".log", os.O_CREATE|os.O_TRUNC|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +96,11 @@ func startServer(ctx context.Context, address, db string) (<-chan error, error) 
 		}
 		select {
 		case err := <-ended:
+			said, _ := os.ReadFile(log.Name())
+			if _, why, ok := bytes.Cut(said, []byte("error: ")); ok {
+				why, _, _ = bytes.Cut(why, []byte("\n"))
+				return nil, fmt.Errorf("the server does not start: %s", why)
+			}
 			return nil, fmt.Errorf("the server does not start: %w (fix: `tail %s` shows what it said)", err, log.Name())
 		case <-wait.C:
 			return nil, errors.New("the server does not listen after a minute")

@@ -22,6 +22,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/paxiom/relay/fleet/internal/job"
+	"github.com/paxiom/relay/fleet/internal/runner"
 )
 
 // deployment is what Temporal has the versions of the fleet's workers under.
@@ -30,8 +31,9 @@ const deployment = "relay-fleet"
 // version is that of this program, where the linker is told one.
 var version string
 
-// ownVersion is what a run that begins on this program's workers is pinned to.
-func ownVersion() string {
+// ownVersion is what a run that begins on this program's workers is pinned to. It names the relay that makes the run, where that is not
+// of the same release.
+func ownVersion(relay string) string {
 	if version == "" {
 		if info, ok := debug.ReadBuildInfo(); ok {
 			version = info.Main.Version
@@ -47,7 +49,10 @@ func ownVersion() string {
 			}
 		}
 	}
-	return version
+	if relay == version {
+		return version
+	}
+	return version + "+relay-" + relay
 }
 
 // versions are those of the fleet's workers.
@@ -80,27 +85,34 @@ func versionsOf(ctx context.Context, e *engine, c client.Client) (*versions, err
 	for _, one := range d.Info.VersionSummaries {
 		v.Workers[one.Version.BuildID] = 0
 	}
+	there, err := workersOf(ctx, e, c, job.Workflows, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
+	maps.Copy(v.Workers, there)
+	return v, err
+}
+
+// workersOf is how many workers of each version take from a queue.
+func workersOf(ctx context.Context, e *engine, c client.Client, queue string, kind enumspb.TaskQueueType) (map[string]int, error) {
 	q, err := c.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{Namespace: e.namespace,
-		TaskQueue: &taskqueuepb.TaskQueue{Name: job.Workflows}, TaskQueueType: enumspb.TASK_QUEUE_TYPE_WORKFLOW})
+		TaskQueue: &taskqueuepb.TaskQueue{Name: queue}, TaskQueueType: kind})
 	if err != nil {
 		return nil, err
 	}
-	seen := map[string]bool{}
+	seen, all := map[string]bool{}, map[string]int{}
 	for _, p := range q.GetPollers() {
 		if o := p.GetDeploymentOptions(); o.GetDeploymentName() == deployment && !seen[p.GetIdentity()] && time.Since(p.GetLastAccessTime().AsTime()) < alive {
 			seen[p.GetIdentity()] = true
-			v.Workers[o.GetBuildId()]++
+			all[o.GetBuildId()]++
 		}
 	}
-	return v, nil
+	return all, nil
 }
 
 // deploymentOptions make workers known by their version. With versions nil there is none: the server is older.
-func deploymentOptions(v *versions) worker.DeploymentOptions {
+func deploymentOptions(v *versions, own string) worker.DeploymentOptions {
 	if v == nil {
 		return worker.DeploymentOptions{}
 	}
-	return worker.DeploymentOptions{UseVersioning: true, Version: worker.WorkerDeploymentVersion{DeploymentName: deployment, BuildID: ownVersion()}}
+	return worker.DeploymentOptions{UseVersioning: true, Version: worker.WorkerDeploymentVersion{DeploymentName: deployment, BuildID: own}}
 }
 
 // setCurrent has runs that begin from now on made by workers of a version.
@@ -112,16 +124,16 @@ func setCurrent(ctx context.Context, c client.Client, to string, token []byte) e
 
 // begin makes this worker's version current if there is none yet, or in any case: then it also goes on with what no other
 // worker does. The server needs a moment to know it.
-func begin(ctx context.Context, e *engine, c client.Client, always bool) error {
+func begin(ctx context.Context, e *engine, c client.Client, own string, always bool) error {
 	for end := time.Now().Add(30 * time.Second); ; {
 		v, err := versionsOf(ctx, e, c)
 		known := false
 		if v != nil { // the server may be away for a moment
-			_, known = v.Workers[ownVersion()]
+			_, known = v.Workers[own]
 		}
 		if known {
-			if v.Current != ownVersion() && (v.Current == "" || always) {
-				err = setCurrent(ctx, c, ownVersion(), v.token)
+			if v.Current != own && (v.Current == "" || always) {
+				err = setCurrent(ctx, c, own, v.token)
 			}
 			if err == nil && always {
 				var stuck []string
@@ -139,7 +151,7 @@ func begin(ctx context.Context, e *engine, c client.Client, always bool) error {
 			if err == nil {
 				err = errors.New("it doesn't know it")
 			}
-			return fmt.Errorf("the server doesn't make version %s current: %w (fix: `relay fleet doctor`)", ownVersion(), err)
+			return fmt.Errorf("the server doesn't make version %s current: %w (fix: `relay fleet doctor`)", own, err)
 		}
 		select {
 		case <-ctx.Done():
@@ -185,13 +197,21 @@ func newUseCmd(e *engine) *cobra.Command {
 		Use:   "use [VERSION]",
 		Short: "Have what is submitted from now on made by workers of a version",
 		Long: "Runs that were submitted before are finished by workers of the version that was current then. Without VERSION it is\n" +
-			"that of this program.",
+			"that of this program and of the relay beside it.",
 		Example: "relay fleet use\nrelay fleet use v1.2.0 --move",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			to := ownVersion()
-			if len(args) == 1 {
-				to = args[0]
+			to := strings.Join(args, "")
+			if to == "" {
+				program, err := findRelay("")
+				if err != nil {
+					return err
+				}
+				relay, err := runner.RelayVersion(program)
+				if err != nil {
+					return err
+				}
+				to = ownVersion(relay)
 			}
 			c, err := e.dial(cmd.Context())
 			if err != nil {
@@ -268,7 +288,7 @@ func count(n int, what string) string {
 }
 
 // checks are the doctor's lines on versions.
-func (v *versions) checks(ctx context.Context, e *engine, say func(string, error)) {
+func (v *versions) checks(ctx context.Context, e *engine, c client.Client, say func(string, error)) {
 	if v == nil {
 		say("the server has no versions of workers: two can't run side by side ("+newer+")", nil)
 		return
@@ -278,9 +298,26 @@ func (v *versions) checks(ctx context.Context, e *engine, say func(string, error
 		say("the runs", err)
 		return
 	}
-	open := map[string]int{}
+	open, dark := map[string]int{}, 0
+	labels := map[[2]string]int{}
 	for _, s := range all {
-		open[s.Version]++
+		if open[s.Version]++; s.About == nil {
+			dark++
+		} else if s.About.Label != "" {
+			labels[[2]string{s.About.Label, s.Version}]++
+		}
+	}
+	for of, n := range labels {
+		there, err := workersOf(ctx, e, c, queueOf(of[0]), enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+		if err == nil && there[of[1]] == 0 {
+			err = fmt.Errorf("no worker of version %s has it, and %s waiting (fix: `relay fleet worker --label %s` with that version, or `relay fleet stop`)", of[1], count(n, "run"), of[0])
+		}
+		if err != nil {
+			say("the label "+of[0], err)
+		}
+	}
+	if dark > 0 {
+		say("what is under way", fmt.Errorf("the blobs of %s can't be read here (fix: --blobs and --blobs-key as where it was submitted)", count(dark, "run")))
 	}
 	for _, version := range slices.Sorted(maps.Keys(v.Workers)) {
 		n, what := v.Workers[version], "version "+version

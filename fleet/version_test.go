@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/paxiom/relay/fleet/internal/runner"
 )
 
 // Workers of two versions side by side: a run that was submitted under the first is finished there, what is submitted after the
@@ -40,7 +42,7 @@ func TestVersions(t *testing.T) {
 	if s := p.result(id); s.Result == nil || s.Result.Code != "SUCCESS" || s.Worker != "next" {
 		t.Errorf("%+v", s)
 	}
-	if s := p.look(behind); s.Version != "v1" {
+	if s := p.look(behind); s.Version != p.named("v1") {
 		t.Errorf("%+v", s)
 	}
 	// The answer and the run after it are the first version's, although the other one has the repository and is free.
@@ -55,21 +57,21 @@ func TestVersions(t *testing.T) {
 	})
 
 	// A version whose workers are gone.
-	p.fleet(one, "use", "v1")
+	p.fleet(one, "use", p.named("v1"))
 	asks = run("asks-me-again", "b3")
 	p.comes(asks, "waiting")
 	old.kill()
 	p.until("it is said that no worker has the version", func() bool {
-		return strings.Contains(string(p.relay("fleet", "status")), "waits for version v1, which no worker has")
+		return strings.Contains(string(p.relay("fleet", "status")), "waits for version "+p.named("v1")+", which no worker has")
 	})
 	if text := p.doctor(); !strings.Contains(text, "`relay fleet use` one of v2)") || strings.Contains(text, "can be ended") {
 		t.Error(text)
 	}
 	p.fleet(two, "use")
-	p.refused("`relay fleet use v2 --move`", "doctor")
-	p.refused("no worker has version v1; the versions of those that are there: v2 (fix: start one of v1", "use", "v1")
+	p.refused("`relay fleet use "+p.named("v2")+" --move`", "doctor")
+	p.refused("no worker has version v1; the versions of those that are there: "+p.named("v2")+"\n  fix: start one of v1", "use", "v1")
 	old.startOf(two) // the question is in its checkout
-	if text := string(p.fleet(two, "use", "v2", "--move")); !strings.Contains(text, "moved to it, since no worker has their version: 1\n") {
+	if text := string(p.fleet(two, "use", p.named("v2"), "--move")); !strings.Contains(text, "moved to it, since no worker has their version: 1\n") {
 		t.Error(text)
 	}
 	p.fleet(two, "answer", asks, "canary, left-handed")
@@ -153,7 +155,17 @@ func (p *place) doctor() string {
 	cmd := exec.Command(filepath.Join(*bin, "relay"), "fleet", "doctor")
 	cmd.Env = p.env(filepath.Join(p.dir, "home-operator"))
 	out, _ := cmd.CombinedOutput()
-	return string(out)
+	return strings.ReplaceAll(string(out), p.named(""), "")
+}
+
+// named is a version of relay-fleet together with that of the relay here.
+func (p *place) named(version string) string {
+	p.t.Helper()
+	relay, err := runner.RelayVersion(filepath.Join(*bin, "relay"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return version + "+relay-" + relay
 }
 
 func (w *machine) startOf(program string) {

@@ -66,7 +66,11 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions, current bool) e
 			return err
 		}
 	}
+	if err := checkLabel(o.label); err != nil {
+		return err
+	}
 	queue, slots := queueOf(o.label), runner.NewSlots(o.slots)
+	e.patient = true
 	c, err := e.dial(ctx, grpc.WithChainUnaryInterceptor(slots.CallOff(queue)))
 	if err != nil {
 		return err
@@ -76,6 +80,11 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions, current bool) e
 	if err != nil {
 		return err
 	}
+	relay, err := runner.RelayVersion(program)
+	if err != nil {
+		return err
+	}
+	version := ownVersion(relay)
 	name, err := ownName()
 	if err != nil {
 		return err
@@ -88,11 +97,11 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions, current bool) e
 	defer os.RemoveAll(place)
 	own, socket := job.Pool+"@"+name, filepath.Join(place, "sock")
 	r := &runner.Worker{Relay: program, Dir: dataDir("checkouts"), Signers: o.signers, Queue: own, Label: queue, Env: o.env, Blobs: e.store(), Coordinator: socket,
-		Patience: 500 * time.Millisecond, Slots: slots}
+		Patience: 500 * time.Millisecond, Slots: slots, RelayVersion: relay}
 	if v != nil {
-		r.Version = ownVersion()
+		r.Version = version
 	}
-	workflows := worker.New(c, job.Workflows, worker.Options{LocalActivityWorkerOnly: true, DeploymentOptions: deploymentOptions(v)})
+	workflows := worker.New(c, job.Workflows, worker.Options{LocalActivityWorkerOnly: true, DeploymentOptions: deploymentOptions(v, version)})
 	workflows.RegisterWorkflowWithOptions(coordinator.Documents, workflow.RegisterOptions{Name: coordinator.Type, VersioningBehavior: workflow.VersioningBehaviorAutoUpgrade})
 	register(workflows)
 	if err := workflows.Start(); err != nil {
@@ -109,12 +118,12 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions, current bool) e
 	if err != nil {
 		return err
 	}
-	options.DeploymentOptions = deploymentOptions(v)
+	options.DeploymentOptions = deploymentOptions(v, version)
 	if err := q.take(queue, options, register); err != nil {
 		return err
 	}
 	if v != nil {
-		if err := begin(ctx, e, c, current); err != nil {
+		if err := begin(ctx, e, c, version, current); err != nil {
 			return err
 		}
 	}
@@ -126,7 +135,7 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions, current bool) e
 	for _, remote := range r.Remotes(ctx) {
 		r.Here(remote)
 	}
-	fmt.Fprintf(os.Stderr, "version %s: waiting for runs of the queue %s, %d at a time\n", ownVersion(), queue, o.slots)
+	fmt.Fprintf(os.Stderr, "version %s: waiting for runs of the queue %s, %d at a time\n", version, queue, o.slots)
 	<-ctx.Done()
 	return nil
 }
@@ -158,6 +167,15 @@ func queueOf(label string) string {
 		return job.Pool
 	}
 	return job.Pool + "-" + label
+}
+
+var labelPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
+
+func checkLabel(label string) error {
+	if label != "" && !labelPattern.MatchString(label) {
+		return fmt.Errorf("%q is no label: it has up to 40 letters, digits, dots, dashes and underscores (fix: --label gpu, for example)", label)
+	}
+	return nil
 }
 
 // findRelay looks where relay is installed: beside this program, or in bin beside libexec.

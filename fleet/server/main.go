@@ -9,6 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"syscall"
+	"time"
 
 	"go.temporal.io/server/common/authorization"
 	"go.temporal.io/server/common/cluster"
@@ -52,11 +55,16 @@ func serve(db, address string, older bool) error {
 	if err != nil {
 		return err
 	}
+	if err := os.MkdirAll(filepath.Dir(db), 0o700); err != nil {
+		return err
+	}
+	lock, err := hold(db + ".lock")
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
 	store := c.Persistence.DataStores[sqlite.PluginName].SQL
 	if _, err := os.Stat(db); errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(filepath.Dir(db), 0o700); err != nil {
-			return err
-		}
 		if err := schema.SetupSchema(store); err != nil {
 			return fmt.Errorf("the database can't be made: %w", err)
 		}
@@ -86,6 +94,22 @@ func serve(db, address string, older bool) error {
 		return err
 	}
 	return server.Start()
+}
+
+// hold takes the database for this process: two servers would each overwrite what the other has written. One that was told to end
+// may need a moment.
+func hold(file string) (*os.File, error) {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+			return f, nil
+		} else if time.Now().After(end) {
+			return nil, errors.Join(fmt.Errorf("another server has the database %s (fix: --db FILE for this one)", strings.TrimSuffix(file, ".lock")), f.Close())
+		}
+	}
 }
 
 // settings lift the limits on how often queues are looked at: they are meant for a cluster that

@@ -48,8 +48,9 @@ type Spec struct {
 	Remote string `json:"remote"`
 	Ref    string `json:"ref"` // a branch
 	Key    string `json:"key"`
-	Goal   string `json:"goal,omitempty"` // of a run or a loop
-	Task   []byte `json:"task,omitempty"` // of a run
+	Label  string `json:"label,omitempty"` // of the workers that make it
+	Goal   string `json:"goal,omitempty"`  // of a run or a loop
+	Task   []byte `json:"task,omitempty"`  // of a run
 	// A loop's.
 	Mode       string    `json:"mode,omitempty"`
 	MaxTicks   int       `json:"max_ticks,omitempty"`

@@ -95,11 +95,14 @@ func (w *Worker) checkout(ctx context.Context, s job.Spec) (string, error) {
 		// Nothing is moved below a relay that is still going, nor over what can't be settled: a later attempt may meet it gone or
 		// get further. Without a configuration no run has begun, and the remote may have one by now.
 		if no := (said{}); code != 0 && (json.Unmarshal(out, &no) != nil || no.Code != noConfig) {
-			return "", fmt.Errorf("relay recover ended with exit code %d: %s\n%s", code, out, stderr)
+			return "", fmt.Errorf("relay recover ended with exit code %d: %s\n%s", code, no.said(out), stderr)
 		}
 	}
 	ref := "refs/heads/" + s.Ref
 	if err := git("fetch", "--quiet", "--no-tags", "origin", "+"+ref+":refs/remotes/origin/"+s.Ref); err != nil {
+		if fresh { // else it would count as a checkout of that repository
+			_ = os.RemoveAll(dir)
+		}
 		return "", err
 	}
 	at := "refs/remotes/origin/" + s.Ref

@@ -28,7 +28,7 @@ type said struct {
 	} `json:"earlier"`
 	Pushed *struct {
 		Branch string `json:"branch"`
-		What   string `json:"what"`
+		stopped
 	} `json:"pushed"`
 	// A loop's or a pipeline's.
 	Reason  string     `json:"reason"`
@@ -50,10 +50,30 @@ type said struct {
 		Base    string    `json:"base_commit"`
 		Problem *struct{} `json:"problem"`
 	} `json:"cycle"`
-	Dir string `json:"dir"`
-	// An error's.
+	Dir     string   `json:"dir"`
+	stopped          // an error's
+	Blocked *stopped `json:"blocked"` // why a run could not begin
+}
+
+// stopped is what relay says where it could not begin.
+type stopped struct {
 	Code, What, Why string
 	Fix             string `json:"next"`
+}
+
+func (s *stopped) Error() string { return s.What + ": " + s.Why + " (fix: " + s.Fix + ")" }
+
+// said is that, or all that relay has printed.
+func (d *said) said(out []byte) string {
+	switch {
+	case d.Blocked != nil:
+		return d.Blocked.Error()
+	case d.What != "":
+		return d.stopped.Error()
+	case d.Pushed != nil && d.Pushed.What != "":
+		return d.Pushed.Error()
+	}
+	return string(out)
 }
 
 // command is one call of relay for a step: the kind's own, that of the gate that was chosen, or one with the key of what is to join.
@@ -156,18 +176,16 @@ func (w *Worker) answer(ctx context.Context, dir string, s job.Spec, st job.Step
 	case code == 0 || again && doc.Code != lockHeld:
 		return text, nil
 	case doc.What != "" && doc.Code != lockHeld:
-		return "", &refusal{doc, q}
+		return "", &refusal{doc.stopped, q}
 	}
-	return "", fmt.Errorf("relay ended with exit code %d: %s", code, out)
+	return "", fmt.Errorf("relay ended with exit code %d: %s", code, doc.said(out))
 }
 
 // refusal is an answer that relay did not take: the question still waits.
 type refusal struct {
-	said
+	stopped
 	q job.Question
 }
-
-func (r *refusal) Error() string { return r.What + ": " + r.Why + " (" + r.Fix + ")" }
 
 // ask is what waits for the operator after a command; nil for nothing.
 func (w *Worker) ask(ctx context.Context, dir string, doc said, code int) (*job.Ask, error) {
@@ -227,8 +245,8 @@ func (w *Worker) put(a *job.Ask, q job.Question) (_ *job.Ask, err error) {
 	return a, err
 }
 
-// cycle continues with the cycle of a service that a lost attempt had begun here.
-func (w *Worker) cycle(ctx context.Context, dir, service string) (doc said, out []byte, code int, err error) {
+// cycle resumes or aborts the cycle of a service that an attempt has begun here.
+func (w *Worker) cycle(ctx context.Context, dir, service, verb string) (doc said, out []byte, code int, err error) {
 	out, _, _, err = w.run(ctx, dir, nil, w.Relay, "status", "--json")
 	var status struct {
 		Cycles []struct {
@@ -239,7 +257,7 @@ func (w *Worker) cycle(ctx context.Context, dir, service string) (doc said, out 
 	if err == nil && json.Unmarshal(out, &status) == nil {
 		for _, c := range status.Cycles {
 			if c.Service == service {
-				return w.relay(ctx, dir, nil, "audit", "resume", "--json", "--no-input", "--", c.UUID)
+				return w.relay(ctx, dir, nil, "audit", verb, "--json", "--no-input", "--", c.UUID)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ func (w *Worker) spec(digest string) (s job.Spec, err error) {
 
 // ready are the tasks of a pipeline that can be made now, as relay says, and how far it came.
 func (w *Worker) ready(ctx context.Context, dir string, s job.Spec, st job.Step) (res job.Result, err error) {
-	out, stderr, code, err := w.run(ctx, dir, nil, w.Relay, "pipeline", "status", "--json")
+	no, out, code, err := w.relay(ctx, dir, nil, "pipeline", "status", "--json")
 	if err != nil {
 		return res, err
 	}
@@ -29,20 +29,20 @@ func (w *Worker) ready(ctx context.Context, dir string, s job.Spec, st job.Step)
 		Held   map[string]string `json:"held"`
 	}
 	if json.Unmarshal(out, &doc) != nil || doc.Counts == nil {
-		return res, fmt.Errorf("relay ended with exit code %d: %s\n%s", code, out, stderr)
+		return res, fmt.Errorf("relay ended with exit code %d: %s", code, no.said(out))
 	}
 	res.Code, res.Most = "done", job.MaxTasks
 	if s.Parallel > 0 {
 		res.Most = min(s.Parallel, job.MaxTasks)
 	}
 	if doc.Counts["failed"]+len(doc.Held) > 0 {
-		res.ExitCode = 2
+		res.Code, res.ExitCode = "task_failed", 2
 	}
 	for _, id := range doc.Ready {
 		if s.Only != "" && s.Only != id || len(res.Tasks) == job.MaxTasks {
 			continue
 		}
-		t := job.Spec{Kind: job.KindTask, Remote: s.Remote, Ref: s.Ref, Only: id, Key: s.Key + "." + id}
+		t := job.Spec{Kind: job.KindTask, Remote: s.Remote, Ref: s.Ref, Label: s.Label, Only: id, Key: s.Key + "." + id}
 		if len(t.Key) > maxKey {
 			t.Key = s.Key + "." + job.Digest([]byte(id))[:16]
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -37,10 +38,13 @@ type Worker struct {
 	Blobs       blob.Store
 	Slots       *Slots
 	Version     string // of this worker; "" where the server has none
+	// RelayVersion is that of the relay that the worker began with; "" is any.
+	RelayVersion string
 	// Patience is how long relay has to end in order; then its processes are killed.
 	Patience time.Duration
 
 	mu    sync.Mutex
+	known os.FileInfo // the relay, when it was last asked for its version
 	busy  map[string]*sync.Mutex
 	whole map[string]bool // checkouts whose last run here came to its end
 }
@@ -103,12 +107,16 @@ func (w *Worker) Tick(ctx context.Context, st job.Step) (job.Result, error) {
 	if perr != nil {
 		digest = "none"
 	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	fmt.Fprintf(os.Stderr, "%s: attempt %d has failed: %s\n", st.ID, activity.GetInfo(ctx).Attempt, visible.ReplaceAllString(first, "?"))
 	kind := Failed
 	if errors.Is(err, errRefused) {
 		kind = Refused
 	}
 	return res, temporal.NewApplicationErrorWithOptions("blob "+digest, kind, temporal.ApplicationErrorOptions{NonRetryable: kind == Refused})
 }
+
+var visible = regexp.MustCompile(`[^\pL\pM\pN\pP\pS ]`)
 
 var errRefused = errors.New("relay refuses")
 
@@ -124,6 +132,9 @@ func (w *Worker) tick(ctx context.Context, st job.Step, again bool, at func(mirr
 	}
 	if about != st.Job {
 		return res, fmt.Errorf("%w: the blob is not what this run is about", errRefused)
+	}
+	if err := w.same(); err != nil {
+		return res, err
 	}
 	ctx = context.WithValue(ctx, traced{}, st.ID)
 	defer w.lock(st.Repo)()
@@ -172,12 +183,14 @@ func (w *Worker) tick(ctx context.Context, st job.Step, again bool, at func(mirr
 	if err == nil && doc.Cycle == nil && s.Kind == job.KindAudit && doc.What != "" {
 		switch {
 		case again:
-			doc, out, code, err = w.cycle(ctx, dir, s.Service)
-		case st.N == 0 && doc.Code == lockHeld:
-			return res, fmt.Errorf("%w: a cycle that another run began is open here: %s", errRefused, out)
+			doc, out, code, err = w.cycle(ctx, dir, s.Service, "resume")
+		case st.N == 0 && doc.Code == lockHeld: // the run that began it has ended: a branch's runs are made one after the other
+			if _, _, _, err = w.cycle(ctx, dir, s.Service, "abort"); err == nil {
+				doc, out, code, err = w.relay(ctx, dir, in, args...)
+			}
 		case st.N > 0:
 			raw, _ := w.Blobs.Get(st.Answer.Question)
-			no := &refusal{said: doc}
+			no := &refusal{stopped: doc.stopped}
 			_ = json.Unmarshal(raw, &no.q)
 			return w.askAgain(st, no)
 		}
@@ -227,13 +240,13 @@ const notTaken = "\nrelay did not take that answer; it asks again: "
 func (w *Worker) result(doc said, out []byte, code int) (res job.Result, err error) {
 	switch {
 	case doc.Report == nil && doc.Reason == "" && doc.Cycle == nil:
-		err := fmt.Errorf("relay ended with exit code %d: %s", code, out)
+		err := fmt.Errorf("relay ended with exit code %d: %s", code, doc.said(out))
 		if code == 3 && doc.What != "" && !strings.HasPrefix(doc.Code, "BLOCKED_") { // those may pass: a lock, a remote that is away
 			err = fmt.Errorf("%w: %w", errRefused, err)
 		}
 		return res, err
 	case code == 3 || code > 128 || doc.Pushed != nil && doc.Pushed.What != "":
-		return res, fmt.Errorf("relay ended with exit code %d:\n%s", code, out)
+		return res, fmt.Errorf("relay ended with exit code %d: %s", code, doc.said(out))
 	case code == 0 && doc.LoopID == "" && doc.Report != nil && doc.Report.Commit != "" && (doc.Earlier == nil || doc.Earlier.Here) && (doc.Pushed == nil || doc.Pushed.Branch == ""):
 		return res, fmt.Errorf("what landed is not at the remote:\n%s", out)
 	case doc.Earlier != nil && !doc.Earlier.Here && doc.Report.Commit != "":

@@ -123,7 +123,7 @@ func TestCommands(t *testing.T) {
 // leaves no checkout, and one of which there is no result does.
 func TestTasks(t *testing.T) {
 	w, s := newWorker(t, `case "$*" in
-"pipeline status --json") echo '{"counts": {"pending": 3}, "ready": ["canary-a", "canary-b"], "held": {}}' ;;
+"pipeline status --json") [ -e ../failed ] || n=0; echo '{"counts": {"pending": 3, "failed": '${n-1}'}, "ready": ["canary-a", "canary-b"], "held": {}}' ;;
 *canary-a*) echo '{"reason": "done", "tasks": [{"code": "STOP_X"}], "left": {"object": "abc"}}'; exit 2 ;;
 *canary-b*) echo '{"reason": "limit", "tasks": []}'; exit 2 ;;
 esac`)
@@ -145,6 +145,32 @@ esac`)
 	}
 	if all, _ := filepath.Glob(filepath.Join(w.Dir, "*")); len(all) != 2 {
 		t.Errorf("%q", all)
+	}
+	if err := os.WriteFile(filepath.Join(w.Dir, "failed"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if seen, err := execute(w, st); err != nil || seen.Code != "task_failed" || seen.ExitCode != 2 {
+		t.Error(seen, err)
+	}
+}
+
+// A relay that is replaced by one of another version while its worker is there makes nothing.
+func TestReplacedRelay(t *testing.T) {
+	script := `case $1 in version) echo '{"version": "v1"}' ;; *) echo '{"report": {"code": "STOP_SCOPE"}}'; exit 2 ;; esac`
+	w, s := newWorker(t, script)
+	w.RelayVersion = "v1"
+	for _, c := range []struct {
+		version string
+		made    bool
+	}{{"v1", true}, {"v1", true}, {"v2", false}, {"v1", true}} {
+		next := w.Relay + ".new"
+		if err := errors.Join(os.WriteFile(next, []byte("#!/bin/sh\n"+strings.Replace(script, "v1", c.version, 1)), 0o755), os.Rename(next, w.Relay)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.once(t.Context(), w.step(t, s), false)
+		if (err == nil) != c.made || err != nil && (!strings.Contains(err.Error(), "version v2 now, and was v1") || errors.Is(err, errRefused)) {
+			t.Error(c, err)
+		}
 	}
 }
 
@@ -174,7 +200,7 @@ esac`)
 			t.Fatalf("%+v %v", res, err)
 		}
 		next.Answer.Question = res.Ask.Question
-		if b, _ := w.Blobs.Get(res.Ask.Question); strings.Count(string(b), "too long: it is (less)") != 1 || strings.Count(string(b), "canary?") != 1 {
+		if b, _ := w.Blobs.Get(res.Ask.Question); strings.Count(string(b), "too long: it is (fix: less)") != 1 || strings.Count(string(b), "canary?") != 1 {
 			t.Errorf("%s", b)
 		}
 	}
@@ -210,13 +236,13 @@ func mustOne(t *testing.T, dir string) string {
 func TestErrorsAreBlobs(t *testing.T) {
 	for name, c := range map[string]struct{ relay, kind string }{
 		"it crashes":          {`echo canary >&2; exit 9`, Failed},
-		"it is blocked":       {`echo '{"report": {"code": "BLOCKED_LOCK_HELD", "run_id": "canary"}}'; exit 3`, Failed},
+		"it is blocked":       {`echo '{"report": {"code": "BLOCKED_LOCK_HELD"}, "blocked": {"what": "canary", "why": "w", "next": "n"}}'; exit 3`, Failed},
 		"a lock is held":      {`echo '{"kind": "relay.error", "code": "BLOCKED_LOCK_HELD", "what": "canary is running already"}'; exit 3`, Failed},
 		"git is away":         {`echo '{"kind": "relay.error", "code": "BLOCKED_MISSING_CONFIG", "what": "canary can not be reached"}'; exit 3`, Failed},
 		"it refuses":          {`echo '{"kind": "relay.error", "what": "the key canary is taken"}'; exit 3`, Refused},
 		"it was interrupted":  {`echo '{"report": {"code": "STOP_INTERRUPTED", "run_id": "canary"}}'; exit 143`, Failed},
 		"it landed here only": {`echo '{"report": {"code": "SUCCESS", "run_id": "canary", "commit": "c"}}'`, Failed},
-		"it was not pushed":   {`echo '{"report": {"code": "SUCCESS", "run_id": "canary"}, "pushed": {"what": "canary"}}'; exit 2`, Failed},
+		"it was not pushed":   {`echo '{"report": {"code": "SUCCESS"}, "pushed": {"what": "canary", "why": "w", "next": "n"}}'; exit 2`, Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, s := newWorker(t, c.relay)
@@ -226,7 +252,7 @@ func TestErrorsAreBlobs(t *testing.T) {
 				t.Fatal(err)
 			}
 			digest, _ := strings.CutPrefix(app.Message(), "blob ")
-			if b, err := w.Blobs.Get(digest); err != nil || !strings.Contains(string(b), "canary") {
+			if b, err := w.Blobs.Get(digest); err != nil || !strings.Contains(string(b), "canary") || strings.Contains(c.relay, `"why"`) && !strings.HasSuffix(string(b), ": canary: w (fix: n)") {
 				t.Errorf("%s %v", b, err)
 			}
 		})
@@ -372,6 +398,18 @@ func TestSecondBranch(t *testing.T) {
 	sizes, _ := os.ReadFile(filepath.Join(home, "sizes"))
 	if n, err := fmt.Sscan(string(sizes), &first, &second); n != 2 || first < 100000 || second > 1000 {
 		t.Errorf("%q %v", sizes, err)
+	}
+}
+
+// A repository that could not be fetched is not one that the worker has.
+func TestNothingFetched(t *testing.T) {
+	w, s := newWorker(t, "exit 9")
+	s.Ref = "none"
+	if _, err := w.once(t.Context(), w.step(t, s), false); err == nil || !strings.Contains(err.Error(), "couldn't find remote ref") {
+		t.Error(err)
+	}
+	if w.has(t.Context(), s) || len(w.Remotes(t.Context())) > 0 {
+		t.Error("it has it")
 	}
 }
 
