@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"debug/buildinfo"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
@@ -171,6 +174,22 @@ func (o outcomes) String() string {
 	return strings.Join(all, ", ")
 }
 
+// list puts a new list of three tasks onto a branch, two of which can be made at the same time.
+func (f *field) list(ref, key string) {
+	f.t.Helper()
+	seed, home := filepath.Join(f.dir, "seed"), filepath.Join(f.dir, "home-operator")
+	var tasks []string
+	for task, on := range map[string]string{"a": "", "b": "", "c": `"a"`} {
+		tasks = append(tasks, fmt.Sprintf(`{"id": %[1]q, "title": "canary %[2]s-%[1]s. A piece of work", "depends_on": [%[3]s], "validation": {"command": "test -s src/%[1]s.txt"}}`, task, key, on))
+	}
+	slices.Sort(tasks)
+	write(f.t, filepath.Join(seed, "prd.json"), `{"tasks": [`+strings.Join(tasks, ",\n")+"]}\n")
+	f.command(home, "git", "-C", seed, "add", "-A")
+	f.command(home, "git", "-C", seed, "commit", "-q", "-m", "list")
+	f.command(home, "git", "-C", seed, "push", "-q", "-f", f.remote, "HEAD:"+ref)
+	f.command(home, "git", "-C", seed, "reset", "-q", "--hard", "HEAD~")
+}
+
 // part is a change that lands: with the calls of a model that have its words, or "" where the next one has them, too.
 type part struct {
 	name, words string
@@ -218,6 +237,44 @@ func (f *field) hold(said string, o outcomes, stops bool, struck int) {
 		}
 	}
 	f.until("no process of a run is left", func() bool { return len(f.left()) == 0 })
+}
+
+// bought are the calls that came to the model, and when, by the key in their prompt.
+func (f *field) bought() (calls int, by map[string][]time.Time) {
+	f.t.Helper()
+	by = map[string][]time.Time{}
+	file, err := os.Open(f.modelLog)
+	if err != nil {
+		return 0, by
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 8<<20)
+	for lines.Scan() {
+		var req struct {
+			T    string
+			Body json.RawMessage
+		}
+		if json.Unmarshal(lines.Bytes(), &req) != nil {
+			continue
+		}
+		_, rest, ok := bytes.Cut(req.Body, []byte("canary "))
+		if !ok {
+			continue
+		}
+		calls++
+		key, _, _ := strings.Cut(string(rest[:min(len(rest), 100)]), ".")
+		now := time.Now()
+		at, err := time.ParseInLocation("2006-01-02 15:04:05.000", now.Format(time.DateOnly)+" "+req.T, time.Local)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if at.After(now) {
+			at = at.AddDate(0, 0, -1)
+		}
+		by[key] = append(by[key], at)
+	}
+	return calls, by
 }
 
 var title = regexp.MustCompile(`canary (s[0-9]+-r[0-9]+-0)-([a-c])\.`)

@@ -34,7 +34,7 @@ type seen struct {
 	Result  *job.Result   `json:"result,omitempty"`
 	Error   string        `json:"error,omitempty"` // a blob; of one that is under way, why its last attempt failed
 	Attempt int32         `json:"attempt,omitempty"`
-	Next    time.Time     `json:"next,omitzero"` // when it is attempted again
+	Next    time.Time     `json:"again_at,omitzero"` // when it is attempted again
 	// Worker makes the run, or made it; Mirror is whether it had the repository.
 	Worker string `json:"worker,omitempty"`
 	Mirror string `json:"mirror,omitempty"`

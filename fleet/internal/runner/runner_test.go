@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,61 +114,6 @@ func TestCommands(t *testing.T) {
 	} {
 		if args, _ := w.command(c.s, c.st, c.word); strings.Join(args, " ") != want {
 			t.Errorf("%q\nwant %q", args, want)
-		}
-	}
-}
-
-// The tasks that relay says are ready are asked for by names that tell nothing, as many as the pipeline may make; a made one
-// leaves no checkout, and one of which there is no result does.
-func TestTasks(t *testing.T) {
-	w, s := newWorker(t, `case "$*" in
-"pipeline status --json") [ -e ../failed ] || n=0; echo '{"counts": {"pending": 3, "failed": '${n-1}'}, "ready": ["canary-a", "canary-b"], "held": {}}' ;;
-*canary-a*) echo '{"reason": "done", "tasks": [{"code": "STOP_X"}], "left": {"object": "abc"}}'; exit 2 ;;
-*canary-b*) echo '{"reason": "limit", "tasks": []}'; exit 2 ;;
-esac`)
-	s.Kind, s.Parallel = job.KindPipeline, 2
-	st := w.step(t, s)
-	st.Do = job.Look
-	seen, err := execute(w, st)
-	if err != nil || seen.Code != "done" || seen.ExitCode != 0 || seen.Most != 2 || len(seen.Tasks) != 2 {
-		t.Fatal(seen, err)
-	}
-	if raw, err := json.Marshal(seen.Tasks); err != nil || bytes.Contains(raw, []byte("canary")) || len(raw) > job.MaxPayload/job.MaxTasks*2 {
-		t.Errorf("%s %v", raw, err)
-	}
-	for i, want := range []job.Result{{Code: "STOP_X", Commit: "abc"}, {Code: "limit"}} {
-		res, err := execute(w, job.Step{Job: seen.Tasks[i]})
-		if err != nil || res.Code != want.Code || res.Commit != want.Commit || res.ExitCode != 2 {
-			t.Error(res, err)
-		}
-	}
-	if all, _ := filepath.Glob(filepath.Join(w.Dir, "*")); len(all) != 2 {
-		t.Errorf("%q", all)
-	}
-	if err := os.WriteFile(filepath.Join(w.Dir, "failed"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if seen, err := execute(w, st); err != nil || seen.Code != "task_failed" || seen.ExitCode != 2 {
-		t.Error(seen, err)
-	}
-}
-
-// A relay that is replaced by one of another version while its worker is there makes nothing.
-func TestReplacedRelay(t *testing.T) {
-	script := `case $1 in version) echo '{"version": "v1"}' ;; *) echo '{"report": {"code": "STOP_SCOPE"}}'; exit 2 ;; esac`
-	w, s := newWorker(t, script)
-	w.RelayVersion = "v1"
-	for _, c := range []struct {
-		version string
-		made    bool
-	}{{"v1", true}, {"v1", true}, {"v2", false}, {"v1", true}} {
-		next := w.Relay + ".new"
-		if err := errors.Join(os.WriteFile(next, []byte("#!/bin/sh\n"+strings.Replace(script, "v1", c.version, 1)), 0o755), os.Rename(next, w.Relay)); err != nil {
-			t.Fatal(err)
-		}
-		_, err := w.once(t.Context(), w.step(t, s), false)
-		if (err == nil) != c.made || err != nil && (!strings.Contains(err.Error(), "version v2 now, and was v1") || errors.Is(err, errRefused)) {
-			t.Error(c, err)
 		}
 	}
 }
@@ -371,45 +315,6 @@ func TestLoopLanded(t *testing.T) {
 	s.Kind = job.KindLoop
 	if res, err := w.once(t.Context(), w.step(t, s), false); err != nil || res.Code != "task_done" || res.Ticks != 1 || res.Commit != "c" {
 		t.Error(res, err)
-	}
-}
-
-// What a worker has of a repository for one branch is not brought over the network again for another one.
-func TestSecondBranch(t *testing.T) {
-	w, s := newWorker(t, `echo '{"report": {"code": "STOP_SCOPE"}}'; exit 2`)
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	for file, text := range map[string]string{".gitconfig": "[user]\nname = t\nemail = t@t\n[uploadpack]\npackObjectsHook = " + home + "/hook\n",
-		"hook": "#!/bin/sh\n\"$@\" >" + home + "/pack; [ $PWD != " + s.Remote + "/.git ] || wc -c <" + home + "/pack >>" + home + "/sizes; cat " + home + "/pack\n"} {
-		if err := os.WriteFile(filepath.Join(home, file), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if out, err := exec.Command("sh", "-ec", `cd "$0"; head -c 100000 /dev/urandom >big; git add big; git commit -qm big; git branch b1; git commit -q --allow-empty -m more`, s.Remote).CombinedOutput(); err != nil {
-		t.Fatalf("%s", out)
-	}
-	for _, ref := range []string{"b1", "main"} {
-		s.Ref = ref
-		if _, err := w.once(t.Context(), w.step(t, s), false); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var first, second int
-	sizes, _ := os.ReadFile(filepath.Join(home, "sizes"))
-	if n, err := fmt.Sscan(string(sizes), &first, &second); n != 2 || first < 100000 || second > 1000 {
-		t.Errorf("%q %v", sizes, err)
-	}
-}
-
-// A repository that could not be fetched is not one that the worker has.
-func TestNothingFetched(t *testing.T) {
-	w, s := newWorker(t, "exit 9")
-	s.Ref = "none"
-	if _, err := w.once(t.Context(), w.step(t, s), false); err == nil || !strings.Contains(err.Error(), "couldn't find remote ref") {
-		t.Error(err)
-	}
-	if w.has(t.Context(), s) || len(w.Remotes(t.Context())) > 0 {
-		t.Error("it has it")
 	}
 }
 
