@@ -6,7 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -69,10 +71,17 @@ func (w *Worker) checkout(ctx context.Context, s job.Spec) (string, error) {
 		}
 		return err
 	}
-	_, err := os.Stat(filepath.Join(dir, ".git"))
-	fresh := err != nil
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	// What was cut off before its first checkout, or had no disk for it, has nothing that anybody needs.
+	_, _, code, err := w.run(ctx, dir, nil, "git", "--git-dir=.git", "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	if err != nil {
+		return "", err
+	}
+	fresh := code != 0
 	if fresh {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 			return "", err
 		}
 		for _, args := range [][]string{{"init", "--quiet"}, {"remote", "add", "origin", s.Remote}} {
@@ -97,6 +106,7 @@ func (w *Worker) checkout(ctx context.Context, s job.Spec) (string, error) {
 		if no := (said{}); code != 0 && (json.Unmarshal(out, &no) != nil || no.Code != noConfig) {
 			return "", fmt.Errorf("relay recover ended with exit code %d: %s\n%s", code, no.said(out), stderr)
 		}
+		unlock(filepath.Join(dir, ".git"))
 	}
 	ref := "refs/heads/" + s.Ref
 	if err := git("fetch", "--quiet", "--no-tags", "origin", "+"+ref+":refs/remotes/origin/"+s.Ref); err != nil {
@@ -110,6 +120,20 @@ func (w *Worker) checkout(ctx context.Context, s job.Spec) (string, error) {
 		at = ref
 	}
 	return dir, git("checkout", "--quiet", "--force", "-B", s.Ref, at)
+}
+
+// unlock removes what a git that was killed has left in the way of the next one. No other is at work in a checkout that recover has settled.
+func unlock(git string) {
+	locks, _ := filepath.Glob(filepath.Join(git, "*.lock"))
+	_ = filepath.WalkDir(filepath.Join(git, "refs"), func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".lock") { // no ref ends so
+			locks = append(locks, path)
+		}
+		return nil
+	})
+	for _, lock := range locks {
+		_ = os.Remove(lock)
+	}
 }
 
 func (w *Worker) dir(s job.Spec) string {

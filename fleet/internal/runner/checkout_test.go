@@ -47,3 +47,25 @@ func TestNothingFetched(t *testing.T) {
 		t.Error("it has it")
 	}
 }
+
+// A checkout that was cut off while it was made is made again, and a git that was killed in it is in nobody's way.
+func TestHalfACheckout(t *testing.T) {
+	w, s := newWorker(t, `[ "$1" != recover ] || exit 0; echo '{"report": {"code": "STOP_SCOPE"}}'; exit 2`)
+	if err := os.MkdirAll(filepath.Join(w.dir(s), ".git", "objects"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := w.once(t.Context(), w.step(t, s), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, lock := range []string{"index.lock", "HEAD.lock", "refs/remotes/origin/main.lock"} {
+		if err := os.WriteFile(filepath.Join(w.dir(s), ".git", lock), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := &Worker{Relay: w.Relay, Dir: w.Dir, Blobs: w.Blobs, Slots: w.Slots, Here: w.Here, Label: w.Label}
+	if _, err := again.once(t.Context(), w.step(t, s), false); err != nil {
+		t.Fatal(err)
+	}
+}
