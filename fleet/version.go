@@ -3,8 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"runtime/debug"
@@ -39,20 +42,30 @@ func ownVersion(relay string) string {
 			version = info.Main.Version
 		}
 		if version == "" || version == "(devel)" || strings.HasSuffix(version, "+dirty") { // two such may differ
-			self, err := os.Executable()
-			var b []byte
-			if err == nil {
-				b, err = os.ReadFile(self)
-			}
-			if version = "devel"; err == nil {
-				version += "-" + job.Digest(b)[:12]
-			}
+			version = "devel" + ownDigest()
 		}
 	}
 	if relay == version {
 		return version
 	}
 	return version + "+relay-" + relay
+}
+
+// ownDigest is that of this program, which is not taken into memory for it: it is half of what a worker needs.
+func ownDigest() string {
+	h := sha256.New()
+	self, err := os.Executable()
+	if err == nil {
+		var f *os.File
+		if f, err = os.Open(self); err == nil {
+			_, err = io.Copy(h, f)
+			f.Close()
+		}
+	}
+	if err != nil {
+		return ""
+	}
+	return "-" + hex.EncodeToString(h.Sum(nil))[:12]
 }
 
 // versions are those of the fleet's workers.
