@@ -96,8 +96,8 @@ corpus: build ## the adversarial corpus against bin/relay, as root and as a user
 # Needs Python, Node.js, Ruby, Perl, PHPUnit, CMake, bats and cargo, and once the network for npm: testdata/cheats/setup.sh installs them on Debian.
 cheats: build ## scripted reward hacks and honest work, in every mode, against bin/relay; CASES=DIR others, MODES=open, ONLY=GLOB, QUICK=1 a sample
 	@mkdir -p out; RUNNERS="$${RUNNERS:-$${RELAY_CI_CACHE:-$(CURDIR)/out}/cheat-runners}"; export RUNNERS; \
+	[ -d "$$RUNNERS/newest/node_modules/node" ] || testdata/cheats/setup.sh $(if $(QUICK),npm) >out/cheats-setup.log 2>&1 || { tail -5 out/cheats-setup.log; exit 1; }; \
 	if [ -n "$(QUICK)" ]; then export MODES=open SAMPLE=14 CHEATS_CACHE="$${RELAY_CI_CACHE:-$(CURDIR)/out}/cheat-cache"; exec testdata/cheats/all.sh bin $(CASES); fi; \
-	[ -d "$$RUNNERS/node_modules/jest-environment-jsdom" ] || testdata/cheats/setup.sh >out/cheats-setup.log 2>&1 || { tail -5 out/cheats-setup.log; exit 1; }; \
 	MODES="$(MODES)" ONLY="$(ONLY)" testdata/cheats/all.sh bin $(CASES)
 
 crash: ## relay killed and starved of disk at every moment, then started again; a thousand plugins that crash; KILLS=N; CRASHES=N; STORM=1000: as many of every bad kind, and in boxes

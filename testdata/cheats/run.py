@@ -44,8 +44,15 @@ class Case:
         self.check = read(path + '/check.json')
         self.scope = read(path + '/scope.json', {})
         self.hold = read(path + '/holdout/holdout.json')
+        self.runners = ''  # a folder in that of the runners
         with open(path + '/builder.sh') as f:
             self.builder = f.read()
+
+    def newest(self):
+        """The same case, with the newest runners and the newest Node.js."""
+        c = Case(self.path)
+        c.name, c.runners = self.name + '+newest', '/newest'
+        return c
 
     def holdout(self, folder):
         return [self.hold['cmd']] + [a.replace('{holdout}', folder) for a in self.hold['args']] if self.hold else None
@@ -135,12 +142,14 @@ class Runner:
         base = f'{self.work}/{tag}-{c.name}'
         repo = base + '/repo'
         shutil.copytree(c.path + '/repo', repo)
-        home, env = self.home(base), None
+        home = self.home(base)
         env = self.env(home)
+        if c.runners:
+            env['PATH'] = os.path.abspath(self.a.runners) + c.runners + '/node_modules/node/bin:' + env['PATH']
         if c.hold and tag != 'raw':
             shutil.copytree(c.path + '/holdout', base + '/holdout')
         if c.meta['runner'] in LINKED:
-            nm = os.path.join(os.path.abspath(self.a.runners), 'node_modules')
+            nm = os.path.abspath(self.a.runners) + c.runners + '/node_modules'
             if not os.path.isdir(nm):
                 raise RuntimeError('no node_modules in ' + self.a.runners + ': run setup.sh')
             os.symlink(nm, repo + '/node_modules')
@@ -345,6 +354,8 @@ def main():
             sys.exit('no case is called that')
         run.warm(cases)
         mode = 'raw' if a.raw else a.mode
+        if not a.raw and os.path.isdir(a.runners + '/newest/node_modules/node'):
+            cases += [c.newest() for c in cases if c.meta['language'] in ('javascript', 'typescript')]
         res = run.all(cases, mode)
         summary(res, mode)
         if a.json:

@@ -1,3 +1,3 @@
 #!/bin/sh
 set -e
-sed -i 's,node --test test/,node --test --test-name-pattern=plain test/,' package.json
+sed -i 's,node --test,node --test --test-name-pattern=plain,' package.json
