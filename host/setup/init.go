@@ -124,7 +124,7 @@ func Init(ctx context.Context, r *host.Repo, o InitOptions) (*InitResult, error)
 		models = nil
 	}
 	res.Required = configtemplate.Required(res.Checks)
-	choice := configtemplate.Choice{Project: project, Provider: res.Provider, Builder: res.Builder, Models: models}
+	choice := configtemplate.Choice{Project: project, Provider: res.Provider, Builder: res.Builder, Models: models, Network: own.Network}
 	text, err := render(res, o.Format, choice)
 	if err != nil {
 		return nil, err

@@ -187,6 +187,7 @@ func inside(root, path string) bool {
 type Own struct {
 	Provider, Builder string // "" where it names none
 	Models            bool   // it names models
+	Network           bool   // it says what boxes may reach
 }
 
 // OfUser reads it.
@@ -198,6 +199,7 @@ func OfUser(o Options) (own Own, err error) {
 	own.Provider = user.lookup("orchestrator", "provider").text()
 	own.Builder = user.lookup("builder", "default_mode").text()
 	own.Models = user.lookup("models") != nil
+	own.Network = user.lookup("box", "network") != nil
 	return own, nil
 }
 

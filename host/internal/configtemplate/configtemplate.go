@@ -20,6 +20,7 @@ type Choice struct {
 	Provider string // plugin that plans
 	Builder  string // plugin that builds
 	Models   *Models
+	Network  bool // the user's own configuration says what boxes may reach
 }
 
 // Models are the models of a vendor whose names the built-in configuration does not
@@ -48,7 +49,7 @@ type file struct {
 	DiffLimits   diffLimits   `json:"diff_limits"`
 	Verification verification `json:"verification"`
 	Budgets      budgets      `json:"budgets"`
-	Box          boxes        `json:"box"`
+	Box          *boxes       `json:"box,omitempty"`
 }
 
 type orchestrator struct {
@@ -131,7 +132,9 @@ func newFile(c Choice) file {
 		f.Verification.Templates = append(f.Verification.Templates, check{k.ID, k.Cmd, append([]string{}, k.Args...), k.Dir, k.Env, k.Limit})
 	}
 	f.Budgets.PerMilestone.MaxTicks = maxTicks
-	f.Box.Network = network{"needed", "needed", "needed", append([]string{}, c.Project.Registries...)}
+	if !c.Network {
+		f.Box = &boxes{network{"needed", "needed", "needed", append([]string{}, c.Project.Registries...)}}
+	}
 	return f
 }
 

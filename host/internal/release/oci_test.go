@@ -125,7 +125,7 @@ func TestRegistry(t *testing.T) {
 		"@" + swapped:          "another manifest",
 		":forged":              "SHA256SUMS",
 		"/../foo":              "is not oci://HOST/REPOSITORY",
-		"-of-another/registry": "not for everyone",
+		"-of-another/registry": "not public",
 	} {
 		r, err := Remote(context.Background(), from+source, "", t.TempDir(), key)
 		if err != nil {
