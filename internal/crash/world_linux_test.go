@@ -160,7 +160,7 @@ func (w *world) settle(what string) {
 		w.t.Errorf("%s: processes live on: %q", what, left)
 	}
 	out, code := w.relay("loop", "--resume", "--json")
-	if code == 3 && strings.Contains(out, "no loop to continue") {
+	if code == 3 && strings.Contains(out, "no loop can be continued") {
 		out, code = w.relay("run", "--json")
 	}
 	if code != 0 {
