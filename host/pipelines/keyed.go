@@ -182,7 +182,7 @@ func (k *keyed) deliver(ctx context.Context, res *resultref.Result, earlier bool
 		return nil
 	}
 	_, err := push.Deliver(context.WithoutCancel(ctx), k.git, push.Keyed{Remote: k.remote, Ref: k.left.Ref, Object: res.Object})
-	if f, ok := diag.As(err); ok && !strings.Contains(f.Fix, "`") { // it is read in the morning, too, when nobody knows which command it was
+	if f, ok := diag.As(err); ok && !strings.Contains(f.Fix, "`") { // a report repeats it hours later, far from the command
 		f.Fix = "`relay pipeline run` continues it once the reason is gone"
 	}
 	return err

@@ -76,7 +76,7 @@ var sections = map[string]string{
 	"worktree":                       "How uncommitted changes are treated.",
 	"service file.cycle":             "Limits of a cycle on this service, and when it needs you.",
 	"service file.input":             "How much the auditors are given to read.",
-	"service file.models":            "Who audits, refines and revises.",
+	"service file.models":            "The models that audit, refine and revise.",
 	"service file.models.audit_a":    "The first auditor.",
 	"service file.models.audit_b":    "The second auditor.",
 	"service file.models.refinement": "The model that makes one plan of the audits.",
